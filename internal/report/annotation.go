@@ -24,7 +24,7 @@ const (
 )
 
 // Annotations are the remarks on a run: its Problems, and its failed (error), drifted and waiting (warning) Units, placed
-// where they are authored. A Unit that a Problem of the same level is about gets no second one. They are ordered by level,
+// where they are authored, and one notice that names the Units that were applied or destroyed. A Unit that a Problem of the same level is about gets no second one. They are ordered by level,
 // errors first, and no level has more than AnnotationsPerLevel: if there are more, the first of the level tells how many
 // and of which Units, so that nothing is dropped unsaid.
 func Annotations(run Run) []Annotation {
@@ -42,6 +42,9 @@ func Annotations(run Run) []Annotation {
 		if r, ok := unitRemark(run, u); ok && !said[string(r.Level)+" "+u.Unit] {
 			add(r)
 		}
+	}
+	if r, ok := doneRemark(run); ok {
+		add(r)
 	}
 	var out []Annotation
 	for _, remarks := range byLevel {
@@ -79,6 +82,20 @@ func unitRemark(run Run, u UnitResult) (remark, bool) {
 		return remark{annotation(Warning, in+" waits", cmp.Or(u.Reason, "waiting"), u.Position), u.Unit}, true
 	}
 	return remark{}, false
+}
+
+// doneRemark says in one line what a run changed.
+func doneRemark(run Run) (remark, bool) {
+	var parts []string
+	for _, outcome := range []Outcome{Applied, Destroyed} {
+		if names := Named(run, outcome); len(names) > 0 {
+			parts = append(parts, string(outcome)+" "+strings.Join(names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return remark{}, false
+	}
+	return remark{annotation(Notice, run.Environment+" changed", strings.Join(parts, "; "), Position{}), ""}, true
 }
 
 func annotation(level Severity, title, message string, at Position) Annotation {

@@ -23,6 +23,7 @@ func TestAnnotations(t *testing.T) {
 		{Level: Warning, Title: "Warning for dev", Message: "/spec/x|y: unknown <field>; remove it", File: "gitopsctr.yaml", Line: 3, Column: 9},
 		{Level: Warning, Title: "Warning for app", Message: "waits on a Unit that failed", File: "a.yaml", Line: 2},
 		{Level: Warning, Title: "queue in dev has drifted", Message: "2 to update"},
+		{Level: Notice, Title: "dev changed", Message: "applied net; destroyed old"},
 	}
 	if diff := cmp.Diff(want, Annotations(run)); diff != "" {
 		t.Errorf("Annotations (-want +got):\n%s", diff)

@@ -84,7 +84,7 @@ func TestTerminalResults(t *testing.T) {
 		want string
 	}{
 		{"nothing to do", cleanRun(14), "\n==> Convergence result for dev\n    RESULT   CLEAN: 14/14 units; no drivers ran\n    DONE     dev: nothing to do, 14 units clean\n"},
-		{"one unit", cleanRun(1), "\n==> Convergence result for dev\n    RESULT   CLEAN: 1/1 unit; no drivers ran\n    DONE     dev: nothing to do, 1 unit clean\n"},
+		{"one unit", cleanRun(1), "\n==> Convergence result for dev\n    RESULT   CLEAN: 1/1 units; no drivers ran\n    DONE     dev: nothing to do, 1 unit clean\n"},
 		{"drivers ran", ran, "\n==> Convergence result for dev\n    RESULT   CLEAN: 2/2 units; drivers ran for u, ux\n"},
 		{"waiting", waiting, "\n==> Convergence result for dev\n    RESULT   WAIT: 2/3 units clean; waiting: ux; drivers ran for u\n"},
 		{"drift", drifted, "\n==> Verification result for dev\n    RESULT   DRIFT: a\n"},

@@ -43,7 +43,7 @@ func (t *Transcript) runFinished(run Run) []Line {
 // verdict is the text of the RESULT line.
 func verdict(run Run) string {
 	settled := len(named(run.Units, Unchanged, Applied, Verified, Destroyed))
-	tally := fmt.Sprintf("%d/%s", settled, units(len(run.Units)))
+	tally := fmt.Sprintf("%d/%d units", settled, len(run.Units))
 	drivers := "no drivers ran"
 	if len(run.DriversRan) > 0 {
 		drivers = "drivers ran for " + strings.Join(run.DriversRan, ", ")

@@ -1,0 +1,192 @@
+// Package engine holds the use cases: apply, reconcile, converge, verify, status, validate. It is the only room that knows the
+// order of things: fetch the refs, build the desired candidate, publish it, run drivers, publish Receipts (chapters B and D).
+//
+// Nothing below calls back into it. What happens is told as events to a report.Sink; what came of it is returned as a
+// report.Run. Nothing here reads the environment of the process or prints.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/gitopsctr/gitopsctr/internal/document"
+	"github.com/gitopsctr/gitopsctr/internal/driver"
+	"github.com/gitopsctr/gitopsctr/internal/gitstate"
+	"github.com/gitopsctr/gitopsctr/internal/report"
+	"github.com/gitopsctr/gitopsctr/internal/resource"
+)
+
+// Config is what the composition root gives the engine.
+type Config struct {
+	// Repository is a directory inside the user's clone.
+	Repository string
+	// Directory is where relative file arguments start: the caller's working directory.
+	Directory string
+	// Temp is a private directory for this run; the caller removes it.
+	Temp string
+	// Git opens the store; its Workspace and Dir are set by the engine.
+	Git gitstate.Options
+	// Drivers are the installed drivers.
+	Drivers driver.Registry
+	// Sink receives the events.
+	Sink report.Sink
+	// Controller describes this program in Receipts.
+	Controller Controller
+	// MaxParallel bounds the drivers that run at once; 0 means the number of CPUs.
+	MaxParallel int
+	// Stdin is read for the file argument "-".
+	Stdin io.Reader
+	// Masker hides secret values in driver output, errors and plan texts; nil hides nothing.
+	Masker *driver.Masker
+	// Now is the clock.
+	Now func() time.Time
+	// Approve asks a person before drivers run; nil approves (chapter D, 8.2 step 13).
+	Approve func(unit string) (bool, error)
+}
+
+// Controller is what Receipts say of the program that wrote them (chapter A, section 7).
+type Controller struct {
+	Version string
+	// Revision is the commit of the running workflow, "" to take the worktree's HEAD.
+	Revision string
+	// WorkflowURL is the run's page, "" outside of a workflow.
+	WorkflowURL string
+}
+
+// Target selects an environment and, optionally, other refs than the configured ones.
+type Target struct {
+	Environment             string
+	DesiredRef, ObservedRef string
+	CandidateRef            string
+}
+
+// An Engine runs operations on one repository. It is made for one process and not reused after Close.
+type Engine struct {
+	Config
+	store *gitstate.Store
+	root  string
+	// work is the non-ignored worktree.
+	work *gitstate.Worktree
+}
+
+// A UsageError is a mistake in how an operation was called: exit code 2.
+type UsageError struct{ Message string }
+
+func (e *UsageError) Error() string { return e.Message }
+
+// Open prepares the engine: it finds the repository and opens the private object store.
+func Open(ctx context.Context, c Config) (*Engine, error) {
+	if c.MaxParallel <= 0 {
+		c.MaxParallel = runtime.NumCPU()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	options := c.Git
+	options.Workspace = c.Repository
+	options.Dir = filepath.Join(c.Temp, "store.git")
+	options.Now = c.Now
+	store, err := gitstate.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{Config: c, store: store, root: store.Root()}
+	if e.work, err = store.WorktreeFiles(ctx); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return e, nil
+}
+
+// Close releases the store.
+func (e *Engine) Close() error { return errors.Join(e.work.Close(), e.store.Close()) }
+
+func (e *Engine) emit(event report.Event) {
+	if e.Sink != nil {
+		e.Sink.Event(event)
+	}
+}
+
+// project is the live configuration of one environment: the worktree's Project and Environment documents.
+type project struct {
+	*resource.Project
+	file string
+}
+
+func (e *Engine) loadProject(tree fs.FS) (project, error) {
+	p, file, err := resource.FindProject(tree)
+	if err != nil {
+		return project{}, err
+	}
+	return project{Project: p, file: file}, nil
+}
+
+// loadEnvironment reads the Environment document of name from tree.
+func loadEnvironment(tree fs.FS, p project, name string) (*resource.Environment, string, error) {
+	if err := resource.CheckName(name); err != nil {
+		return nil, "", fmt.Errorf("environment %q: %w", name, err)
+	}
+	stem := path.Join(p.EnvironmentsPath, name, "environment")
+	var found string
+	var data []byte
+	for _, file := range resource.Representations(stem) {
+		b, err := fs.ReadFile(tree, file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if found != "" {
+			return nil, "", &document.Error{File: file, Message: "the environment has two documents: " + found + " and this one", Fix: "remove one of them"}
+		}
+		found, data = file, b
+	}
+	if found == "" {
+		return nil, "", &document.Error{File: stem + ".yaml", Message: fmt.Sprintf("environment %q has no document", name),
+			Fix: "create it, or name another environment"}
+	}
+	env, err := resource.DecodeEnvironment(found, data, name)
+	return env, found, err
+}
+
+// scope is everything that an operation on one environment starts from.
+type scope struct {
+	Target
+	project     project
+	environment *resource.Environment
+	refs        resource.Refs
+}
+
+// open reads the configuration from the live worktree, as the chapters say for deployment refs, and resolves the refs.
+func (e *Engine) open(t Target) (*scope, error) {
+	p, err := e.loadProject(e.work)
+	if err != nil {
+		return nil, err
+	}
+	env, _, err := loadEnvironment(e.work, p, t.Environment)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := p.Refs(env, resource.RefOverrides{Desired: t.DesiredRef, Observed: t.ObservedRef})
+	if err != nil {
+		return nil, err
+	}
+	return &scope{Target: t, project: p, environment: env, refs: refs}, nil
+}
+
+// tempDir makes a private directory below the run's.
+func (e *Engine) tempDir(pattern string) (string, error) {
+	dir, err := os.MkdirTemp(e.Temp, pattern)
+	if err != nil {
+		return "", fmt.Errorf("make a work directory: %w", err)
+	}
+	return dir, nil
+}
