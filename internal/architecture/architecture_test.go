@@ -26,10 +26,10 @@ const module = "github.com/gitopsctr/gitopsctr"
 
 // rooms are the rooms of the house from the ground up. A package may import packages of rooms before its own, and of its
 // own room. A room is a folder of internal/ with all that is below it, but for "driver/*", where every folder is a room of
-// its own; "schemas" and "main" are at the top of the module.
+// its own; "schemas", "examples" and "main" are at the top of the module.
 var rooms = []string{
 	"schemas", "document", "resource", "expression", "graph", "schedule", "gitstate", "source", "observed", "desired",
-	"driver", "driver/*", "lease", "forge", "report", "engine", "cli", "action", "main",
+	"driver", "driver/*", "lease", "forge", "report", "engine", "examples", "cli", "action", "main",
 }
 
 // forbidden are the imports that the order alone would allow.
@@ -294,7 +294,7 @@ func listPackages(t *testing.T) []goPackage {
 // again when one comes, goes or changes: it does not see what its own child process reads.
 func readFolders(t *testing.T, root string) {
 	t.Helper()
-	for _, top := range []string{"internal", "schemas"} {
+	for _, top := range []string{"internal", "schemas", "examples"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(_ string, _ os.DirEntry, err error) error {
 			if errors.Is(err, os.ErrNotExist) {
 				return nil
