@@ -94,7 +94,7 @@ func (w *work) call(ctx context.Context, t task, call func(context.Context, driv
 		u.DeletionGeneration = t.unit.Metadata.Deletion.Generation
 	}
 	if src != nil {
-		dir, cleanup, err := w.checkouts.Private(ctx, src.Revision, src.Path)
+		dir, cleanup, err := w.checkout(ctx, t.unit.Kind, src)
 		if err != nil {
 			return fmt.Errorf("check out its source: %w", err)
 		}
@@ -102,6 +102,24 @@ func (w *work) call(ctx context.Context, t task, call func(context.Context, driv
 		u.SourceDir = dir
 	}
 	return call(ctx, d, u)
+}
+
+// checkout makes the Unit's private source tree: the whole tree of its revision, or for a Terraform Unit whose files never
+// look above themselves only what is at and below its path.
+func (w *work) checkout(ctx context.Context, kind string, src *resource.Source) (dir string, cleanup func() error, err error) {
+	if kind == "Terraform" {
+		index, err := w.checkouts.Index(ctx, src.Revision)
+		if err != nil {
+			return "", nil, err
+		}
+		if alone, err := index.SelfContained(src.Path); err != nil || alone {
+			if err != nil {
+				return "", nil, err
+			}
+			return w.checkouts.PrivatePart(ctx, src.Revision, src.Path)
+		}
+	}
+	return w.checkouts.Private(ctx, src.Revision, src.Path)
 }
 
 // plan asks the driver what it would do.
