@@ -118,6 +118,7 @@ spec:
 		{"-C", repository, "add", "--all"},
 		{"-C", repository, "-c", "user.name=b", "-c", "user.email=b@example.test", "commit", "--quiet", "--message=first"},
 		{"-C", repository, "push", "--quiet", "origin", "main"},
+		{"-C", repository, "gc", "--quiet"}, // a job's clone is one pack
 	} {
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
 			b.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -133,6 +134,9 @@ spec:
 		Target: engine.Target{Environment: "dev"}, Authored: true, SourceRevision: "HEAD"}})
 	if err != nil {
 		b.Fatal(err)
+	}
+	if out, err := exec.Command("git", "-C", remote, "gc", "--quiet").CombinedOutput(); err != nil {
+		b.Fatalf("git gc: %v\n%s", err, out)
 	}
 	if len(outcome.Run.DriversRan) != n {
 		b.Fatalf("%d drivers ran, want %d", len(outcome.Run.DriversRan), n)

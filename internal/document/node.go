@@ -217,5 +217,8 @@ func Equal(a, b *Node) bool {
 
 // PointerToken escapes one reference token of a JSON Pointer (RFC 6901).
 func PointerToken(key string) string {
+	if !strings.ContainsAny(key, "~/") {
+		return key
+	}
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }

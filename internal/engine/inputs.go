@@ -9,8 +9,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gitopsctr/gitopsctr/internal/desired"
 	"github.com/gitopsctr/gitopsctr/internal/document"
@@ -24,6 +27,8 @@ type inputs struct {
 	documents []desired.Document
 	index     *source.Index
 	revision  string // of the source, "" for the worktree
+	// producers are the Units that each document reads from, by its name.
+	producers map[string][]string
 }
 
 // readInputs selects and reads the documents of r (chapter B, section 2).
@@ -49,20 +54,17 @@ func (e *Engine) readInputs(ctx context.Context, s *scope, r ApplyRequest) (*inp
 	if err != nil {
 		return nil, err
 	}
-	var faults []error
-	for _, f := range files {
-		documents, err := reader.read(f)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		in.documents = append(in.documents, documents...)
-	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if in.documents, err = reader.readAll(files); err != nil {
+		return nil, err
 	}
 	if len(in.documents) == 0 && r.Partition == "" {
 		return nil, &UsageError{Message: "no documents: the given paths hold none; an empty set is accepted only with --partition, whose members it then removes"}
+	}
+	in.producers = map[string][]string{}
+	for i := range in.documents {
+		if u := in.documents[i].Unit; u != nil {
+			in.producers[u.Name] = authoredProducers(u)
+		}
 	}
 	in.index, err = source.NewIndex(overlaySource(tree, s, in.documents))
 	return in, err
@@ -198,6 +200,25 @@ func isDocument(name string) bool {
 		return true
 	}
 	return false
+}
+
+// readAll decodes the documents of all files, on all CPUs: there may be thousands. All faults come joined, in file order.
+func (d documentReader) readAll(files []inputFile) ([]desired.Document, error) {
+	documents := make([][]desired.Document, len(files))
+	faults := make([]error, len(files))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range files {
+		group.Go(func() error {
+			documents[i], faults[i] = d.read(f)
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return no error
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return slices.Concat(documents...), nil
 }
 
 // read decodes the documents of one file; standard input may hold several.
