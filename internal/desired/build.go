@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gitopsctr/gitopsctr/internal/document"
+	"github.com/gitopsctr/gitopsctr/internal/expression"
 	"github.com/gitopsctr/gitopsctr/internal/observed"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
 	"github.com/gitopsctr/gitopsctr/internal/source"
@@ -62,16 +63,22 @@ type Input struct {
 	SourceRevision string
 	// Hasher caches file hashes over several builds of one run.
 	Hasher *source.Hasher
+	// InputHashes keep the hashes of the documents over several builds of one run; nil keeps nothing.
+	InputHashes *InputHashes
 	// State are the environment's current planes.
 	State *observed.State
 	// Usable tells whether a Unit may keep the source revision that it has (chapter B, 3.4 step 6).
 	Usable func(ctx context.Context, revision string) (bool, error)
+	// Promotion is what fromPromotion reads from, nil when none is active: such a reference then waits.
+	Promotion *Promotion
 	// Partition is the partition that owns the documents, "" for none.
 	Partition string
 	// Dry resolves with fallbacks.
 	Dry bool
 	// DryPlan is set to honour whenUnavailableDuringPlan instead of the apply's policy.
 	DryPlan bool
+	// Foretold returns the result that a producer's plan foretells where its Receipt is missing or stale; nil outside of plans.
+	Foretold func(unit string) (expression.Evidence, bool)
 }
 
 // A SourceUnavailableError refuses a retained source revision by policy (chapter B, 3.4).

@@ -105,6 +105,15 @@ func (c *Candidate) Unit(name string) *resource.Unit {
 	return nil
 }
 
+// Decision is what the candidate does with a Unit; false when it has no such Unit.
+func (c *Candidate) Decision(unit string) (Decision, bool) {
+	i, ok := slices.BinarySearchFunc(c.Decisions, unit, func(d Decision, name string) int { return strings.Compare(d.Unit, name) })
+	if !ok {
+		return Decision{}, false
+	}
+	return c.Decisions[i], true
+}
+
 // Waiting are the decisions that wait, sorted by Unit.
 func (c *Candidate) Waiting() []Decision {
 	var out []Decision
@@ -120,12 +129,12 @@ func (c *Candidate) Waiting() []Decision {
 func (c *Candidate) ChangedUnits() []string {
 	var out []string
 	for _, e := range c.Edits() {
-		if name, ok := resource.QualifiedNameOf(e.Path, "units"); ok && !slices.Contains(out, name) {
+		if name, ok := resource.QualifiedNameOf(e.Path, "units"); ok {
 			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out)
 }
 
 func (c *Candidate) put(path string, content []byte) {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gitopsctr/gitopsctr/internal/document"
-	"github.com/gitopsctr/gitopsctr/internal/expression"
 	"github.com/gitopsctr/gitopsctr/internal/observed"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
 )
@@ -14,6 +13,9 @@ import (
 // settle records what became of one Unit: resolved, or waiting with its previous document kept (chapter B, section 6).
 func (b *builder) settle(in *unitInput) error {
 	current := b.State.Unit(in.name)
+	for _, w := range in.waits {
+		w.Hint = b.hint(in, w)
+	}
 	d := Decision{Unit: in.name, Document: in.doc, Waits: in.waits, Fallbacks: in.fallbacks, Causes: in.causes}
 	switch {
 	case in.blocked != "":
@@ -67,27 +69,6 @@ func carriesForward(current *observed.Unit, in *unitInput) bool {
 		old.InputHash == in.source.InputHash && old.DriverVersion == in.source.DriverVersion && !current.HasReferences()
 }
 
-// reason is the text to store: the stored one while the Unit waits for the same producer for the same kind of cause, so
-// that two implementations do not rewrite each other's words (specification README, decision 4).
-func (b *builder) reason(in *unitInput) string {
-	first := in.waits[0]
-	stored, ok := b.State.Blocks[in.name]
-	if ok && first.Producer != "" && mentions(stored, first.Producer) && strings.Contains(stored, "stale") == (first.Cause == expression.StaleReceipt) {
-		return stored
-	}
-	if ok && first.Producer == "" && strings.Contains(strings.ToLower(stored), "promotion") == (first.Cause == expression.NoPromotion) {
-		return stored
-	}
-	return first.Error()
-}
-
-// mentions tells whether text has name as a whole word.
-func mentions(text, name string) bool {
-	return slices.Contains(strings.FieldsFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '/'
-	}), name)
-}
-
 // markDeleted writes the Unit as it is now with a deletion mark (chapter D, 7.1).
 func (b *builder) markDeleted(u *observed.Unit) error {
 	m := u.Metadata
@@ -118,19 +99,6 @@ func causes(known []string, current *observed.Unit, spec *document.Node) []strin
 		known = append(known, "desired unit content changed")
 	}
 	return known
-}
-
-// Causes says what differs between two desired documents of one Unit, for people (chapter H, section 6).
-func Causes(prior, current *resource.Unit) []string {
-	if prior.Kind != current.Kind {
-		return []string{"reconciliation driver changed"}
-	}
-	var known []string
-	a, b := prior.Source(), current.Source()
-	if a != nil && b != nil && a.InputHash != b.InputHash {
-		known = append(known, "source inputs changed")
-	}
-	return causes(known, &observed.Unit{Unit: prior}, current.Spec)
 }
 
 func strip(spec *document.Node) *document.Node {

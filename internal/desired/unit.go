@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/gitopsctr/gitopsctr/internal/document"
 	"github.com/gitopsctr/gitopsctr/internal/expression"
 	"github.com/gitopsctr/gitopsctr/internal/observed"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
-	"github.com/gitopsctr/gitopsctr/internal/source"
 )
 
 // unitInput is one document on its way through the build.
 type unitInput struct {
 	doc    *Document
 	name   string
-	normal *document.Node // complete authored spec, references in normal form
 	source *resource.Source
 	moved  bool // the source revision had to be refreshed without a change of inputs
 	stage  stage
@@ -26,6 +23,7 @@ type unitInput struct {
 	blocked   string
 	fallbacks []*expression.Reference
 	causes    []string
+	err       error // of resolving it
 }
 
 type stage uint8
@@ -53,11 +51,6 @@ func (b *builder) prepare(ctx context.Context, in *unitInput) error {
 	if in.doc.Unit == nil {
 		return nil
 	}
-	normal, err := in.doc.Unit.Normal(expression.Normal)
-	if err != nil {
-		return in.locate(err)
-	}
-	in.normal = normal
 	return b.resolveSource(ctx, in, current)
 }
 
@@ -70,16 +63,11 @@ func (b *builder) resolveSource(ctx context.Context, in *unitInput, current *obs
 	if b.SourceRevision == "" {
 		return in.fault("/spec/source", "the Unit has a source, but no source revision is given to pin it to", "give --source-revision, for example HEAD")
 	}
-	selected, err := b.Source.Select(authored.Path, authored.Inputs, authored.HasInputs)
+	hash, err := b.inputHash(ctx, in)
 	if err != nil {
-		return in.sourceFault(err)
-	}
-	files, err := b.Hasher.Hash(ctx, b.Source, selected)
-	if err != nil {
-		return in.sourceFault(err)
+		return err
 	}
 	kind, _ := resource.UnitKindOf(in.doc.Unit.Kind)
-	hash, _ := resource.InputHash(kind, in.normal, inputFiles(files))
 	in.source = &resource.Source{Path: authored.Path, Revision: b.SourceRevision, DriverVersion: int64(kind.DriverVersion), InputHash: hash}
 	if authored.HasInputs {
 		in.source.Inputs = append([]string{}, authored.Inputs...) // an empty list is not nil
@@ -124,12 +112,9 @@ func (b *builder) producer(name string) (*resource.Unit, string, bool) {
 		}
 		return u.Unit, u.Blob, true
 	}
-	if in.stage == pending {
-		// An error of the producer is reported when its own turn comes; here it only means that it is not there.
-		if err := b.resolve(in); err != nil {
-			in.stage = pending
-			return nil, "", false
-		}
+	// An error of the producer is reported when its own turn comes; here it only means that it is not there.
+	if err := b.resolve(in); err != nil {
+		return nil, "", false
 	}
 	u := b.candidate.units[name]
 	if u == nil {
@@ -138,13 +123,18 @@ func (b *builder) producer(name string) (*resource.Unit, string, bool) {
 	return u.Unit, u.blob, true
 }
 
-// resolve fills in the references of one Unit and, when nothing waits, writes its document into the candidate.
+// resolve fills in the references of one Unit and, when nothing waits, writes its document into the candidate. It does so
+// once: asked again, it gives the same error.
 func (b *builder) resolve(in *unitInput) error {
-	if in.stage != pending {
-		return nil
+	if in.stage == pending {
+		in.stage = resolving
+		in.err = b.resolveOnce(in)
+		in.stage = done
 	}
-	in.stage = resolving
-	defer func() { in.stage = done }()
+	return in.err
+}
+
+func (b *builder) resolveOnce(in *unitInput) error {
 	if in.blocked != "" {
 		return nil
 	}
@@ -153,8 +143,12 @@ func (b *builder) resolve(in *unitInput) error {
 	}
 	resolved := map[string]*document.Node{}
 	var inputs expression.Inputs
+	var lookup expression.Lookup = unitLookup{Evidence: b.lookup, promotion: b.Promotion, kind: in.doc.Kind()}
+	if b.Foretold != nil {
+		lookup = foretelling{lookup, b.Foretold}
+	}
 	for _, template := range in.doc.Unit.Templates() {
-		result, err := expression.Resolve(template.Pointer, in.name, template.Node, b.promoted(), b.Dry)
+		result, err := expression.Resolve(template.Pointer, in.name, template.Node, lookup, b.Dry)
 		if err != nil {
 			if len(in.waits) > 0 {
 				break
@@ -202,15 +196,6 @@ func (b *builder) materialization(in *unitInput, spec, inputs *document.Node) (*
 		}
 	}
 	return nil, in.fault("/kind", "this version of gitopsctr does not render "+kind.Kind+" Units", "leave the Unit out of the documents of this apply")
-}
-
-// promoted is the lookup for direct Units: no promotion is active in an apply (chapter B, 5.3).
-func (b *builder) promoted() expression.Lookup { return noPromotion{b.lookup} }
-
-type noPromotion struct{ *observed.Evidence }
-
-func (noPromotion) Promotion(string, bool) (expression.Evidence, error) {
-	return expression.Evidence{}, &expression.Unavailable{Cause: expression.NoPromotion}
 }
 
 // write puts the Unit's document into the candidate; an equal current document is carried as the bytes that are there.
@@ -298,46 +283,4 @@ func (in *unitInput) locate(err error) error {
 		placed.Line, placed.Column = in.doc.position(placed.Pointer)
 	}
 	return &placed
-}
-
-// typeFault explains that resolved values do not fit the desired contract: it names the authored place and, when the value
-// came from a reference, the reference.
-func (in *unitInput) typeFault(err error) error {
-	var all document.Errors
-	if !errors.As(err, &all) {
-		return in.locate(err)
-	}
-	var out document.Errors
-	for _, e := range all {
-		placed := *e
-		placed.File = in.doc.File
-		placed.Line, placed.Column = in.doc.position(e.Pointer)
-		for _, template := range in.doc.Unit.Templates() {
-			_ = expression.Walk(template.Pointer, template.Node, func(r *expression.Reference) error { // parsed before
-				if strings.HasPrefix(e.Pointer+"/", "/spec"+r.At+"/") {
-					placed.Message += fmt.Sprintf(" (the value comes from %s)", r)
-				}
-				return nil
-			})
-		}
-		out = append(out, &placed)
-	}
-	return out
-}
-
-func (in *unitInput) sourceFault(err error) error {
-	var e *source.InputError
-	if errors.As(err, &e) {
-		return in.fault("/spec"+e.Pointer(), e.Error(), "")
-	}
-	return fmt.Errorf("Unit %s: %w", in.name, err)
-}
-
-// inputFiles turns the hashed files into the entries of the input hash.
-func inputFiles(files []source.InputFile) []resource.InputFile {
-	out := make([]resource.InputFile, len(files))
-	for i, f := range files {
-		out[i] = resource.InputFile{Path: f.Path, Mode: f.Mode, SHA256: f.SHA256}
-	}
-	return out
 }

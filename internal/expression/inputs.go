@@ -3,18 +3,23 @@ package expression
 import "github.com/gitopsctr/gitopsctr/internal/document"
 
 // Fingerprints maps what was read to what identifies that version of it, in the order of first reading.
-type Fingerprints struct{ fields []document.Field }
+type Fingerprints struct {
+	fields []document.Field
+	places map[string]int // key → index in fields
+}
 
 // Len returns the number of entries.
 func (f *Fingerprints) Len() int { return len(f.fields) }
 
 func (f *Fingerprints) set(key string, value *document.Node) {
-	for i := range f.fields {
-		if f.fields[i].Key == key {
-			f.fields[i].Value = value
-			return
-		}
+	if i, known := f.places[key]; known {
+		f.fields[i].Value = value
+		return
 	}
+	if f.places == nil {
+		f.places = map[string]int{}
+	}
+	f.places[key] = len(f.fields)
 	f.fields = append(f.fields, document.F(key, value))
 }
 

@@ -78,6 +78,31 @@ func (r *Reference) String() string {
 	return strings.Join(parts, " ")
 }
 
+// Origin says for a person which value the reference reads: "/outputs/api_url of the Receipt of Unit infrastructure". The
+// pointer below leads on from there; own is the name of the Unit that the reference stands in.
+func (r *Reference) Origin(own, below string) string {
+	unit, pointer := r.Unit, r.Pointer
+	if r.Kind == FromPromotion {
+		if unit == "" {
+			unit = own
+		}
+		if !r.HasPointer {
+			pointer = r.At
+		}
+	}
+	what := map[Kind]string{
+		FromReceipt:     "the Receipt of Unit " + unit,
+		FromArtifact:    "the artifact " + unit + "/" + r.Name,
+		FromPromotion:   "the promoted Unit " + unit,
+		FromEnvironment: "the Environment document",
+		FromParameter:   "the parameter " + r.Name,
+	}[r.Kind]
+	if pointer+below == "" {
+		return what
+	}
+	return pointer + below + " of " + what
+}
+
 // Parse reads n as a reference. It returns nil and no error when n is plain data, and a *document.Error, positioned and
 // with a pointer below "/spec", when n has a reference key but is no valid expression. Nested fallbacks are parsed too.
 func Parse(at string, n *document.Node) (*Reference, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gitopsctr/gitopsctr/internal/document"
 )
@@ -28,6 +29,9 @@ type Evidence struct {
 	Fingerprint string
 	// Imported is the evidence object of an artifact that a Stack imports, nil for an artifact of this environment.
 	Imported *document.Node
+	// Foretold tells that the Document holds only what a plan foretells: a member of a member of it is complete, but more of
+	// them may come. So a pointer that leads nowhere, or not that deep, waits.
+	Foretold bool
 }
 
 // Cause is the kind of thing that a waiting reference lacks.
@@ -40,6 +44,10 @@ const (
 	NoObservedRef Cause = "observed state does not exist"
 	BadArtifact   Cause = "artifact does not match its descriptor"
 	NoPromotion   Cause = "no promotion is active"
+	// LapsedPromotion is a recorded promotion whose source was rewritten or removed since. No fallback hides it.
+	LapsedPromotion Cause = "promotion is no longer valid"
+	// NotForetold is a value that the producer's plan does not know. It occurs in plans only.
+	NotForetold Cause = "value is known after apply"
 )
 
 // Unavailable is the error of a reference whose evidence is not there yet.
@@ -50,6 +58,9 @@ type Unavailable struct {
 	Producer string
 	// Detail adds to the cause what a person needs, "" for nothing.
 	Detail string
+	// Hint says why the evidence is not there, as far as it is known, "" for nothing. It is for reports and no part of the
+	// stored reason.
+	Hint string
 }
 
 // Error returns the text that is stored as the block's reason. It holds no revision and no time, so that the same cause
@@ -145,7 +156,7 @@ func (r *resolver) reference(at string, ref *Reference) (*document.Node, error) 
 	case err == nil:
 		return value, nil
 	case errors.As(err, &wait):
-		if r.dry && ref.Fallback != nil {
+		if r.dry && ref.Fallback != nil && wait.Cause != LapsedPromotion {
 			r.fallbacks = append(r.fallbacks, ref)
 			return r.template(at, ref.Fallback)
 		}
@@ -156,11 +167,17 @@ func (r *resolver) reference(at string, ref *Reference) (*document.Node, error) 
 	case len(r.waits) > 0:
 		return nil, nil
 	}
-	var positioned *document.Error
-	if errors.As(err, &positioned) && positioned.Pointer != "" {
-		return nil, err
+	if ref.Kind == FromParameter {
+		return nil, fault(at, ref.Node, "fromParameter stands outside a StackTemplate", "only StackTemplates have parameters; write the value, or use another reference")
 	}
-	return nil, fault(at, ref.Node, fmt.Sprintf("%s cannot be resolved: %s", ref, err), "")
+	// The fault of another document is told at the reference, where the author can act.
+	message := strings.ReplaceAll(err.Error(), "\n", "; ")
+	fix := ""
+	var missing *notThere
+	if errors.As(err, &missing) {
+		fix = missing.fix()
+	}
+	return nil, fault(at, ref.Node, fmt.Sprintf("%s cannot be resolved: %s", ref, message), fix)
 }
 
 func (r *resolver) read(at string, ref *Reference) (*document.Node, error) {
@@ -199,16 +216,66 @@ func (r *resolver) read(at string, ref *Reference) (*document.Node, error) {
 		}
 		return r.take(e, pointer, &r.inputs.Promotions, unit+"#"+pointer, e.Fingerprint)
 	case FromEnvironment:
-		return r.lookup.Environment().At(ref.Pointer)
+		return valueAt(r.lookup.Environment(), ref.Pointer)
 	}
-	return nil, fault(at, ref.Node, "fromParameter stands outside a StackTemplate", "only StackTemplates have parameters; write the value, or use another reference")
+	return nil, errParameter
 }
 
+var errParameter = errors.New("direct Units have no parameters")
+
 func (r *resolver) take(e Evidence, pointer string, into *Fingerprints, key, fingerprint string) (*document.Node, error) {
-	value, err := e.Document.At(pointer)
+	value, err := valueAt(e.Document, pointer)
+	if e.Foretold && (err != nil || strings.Count(pointer, "/") < 2) {
+		return nil, &Unavailable{Cause: NotForetold, Producer: key}
+	}
 	if err != nil {
 		return nil, err
 	}
 	into.set(key, document.NewString(fingerprint))
 	return value, nil
+}
+
+// valueAt follows a pointer into evidence.
+func valueAt(n *document.Node, pointer string) (*document.Node, error) {
+	value, err := n.At(pointer)
+	var fault *document.PointerError
+	if errors.As(err, &fault) {
+		return nil, &notThere{fault, n}
+	}
+	return value, err
+}
+
+// notThere is a pointer that leads nowhere in the evidence that it was followed in.
+type notThere struct {
+	*document.PointerError
+	in *document.Node
+}
+
+// fix names the keys that stand where the pointer goes wrong; values are never named.
+func (e *notThere) fix() string {
+	tokens, err := document.ParsePointer(e.Pointer)
+	if err != nil || e.Index < 0 || e.Index >= len(tokens) {
+		return ""
+	}
+	at := e.in
+	for _, token := range tokens[:e.Index] {
+		if at, err = at.At("/" + document.PointerToken(token)); err != nil {
+			return ""
+		}
+	}
+	if at == nil || at.Kind != document.Map {
+		return ""
+	}
+	if len(at.Fields) == 0 {
+		return "there is nothing to read at that place"
+	}
+	const most = 12
+	var keys []string
+	for _, f := range at.Fields[:min(len(at.Fields), most)] {
+		keys = append(keys, f.Key)
+	}
+	if len(at.Fields) > most {
+		keys = append(keys, "…")
+	}
+	return "known there: " + strings.Join(keys, ", ")
 }

@@ -21,6 +21,16 @@ type Evidence struct {
 	Candidate func(name string) (u *resource.Unit, blob string, ok bool)
 	// Env is {name, …spec} of the Environment as authored.
 	Env *document.Node
+
+	// checked and artifacts keep what passed the checks, for the next reference to it; what did not is looked at again,
+	// because the candidate grows.
+	checked   map[string]checkedReceipt
+	artifacts map[string]expression.Evidence
+}
+
+type checkedReceipt struct {
+	receipt *Receipt
+	unit    *Unit
 }
 
 // Environment implements expression.Lookup.
@@ -52,10 +62,17 @@ func (e *Evidence) current(name string) (*Receipt, *Unit, error) {
 	if !ok || receipt.UnitBlob != blob {
 		return nil, nil, &expression.Unavailable{Cause: expression.StaleReceipt, Producer: name}
 	}
+	if known, ok := e.checked[name]; ok {
+		return known.receipt, known.unit, nil
+	}
 	u := &Unit{Unit: producer, Name: name, Blob: blob}
 	if err := e.State.checkArtifactSet(u, receipt); err != nil {
 		return nil, nil, err
 	}
+	if e.checked == nil {
+		e.checked = map[string]checkedReceipt{}
+	}
+	e.checked[name] = checkedReceipt{receipt, u}
 	return receipt, u, nil
 }
 
@@ -74,16 +91,34 @@ func (e *Evidence) Artifact(ref *expression.Reference) (expression.Evidence, err
 		return expression.Evidence{}, fmt.Errorf("Unit %s (%s) makes no artifact %q of type %s", ref.Unit, producer.Kind, ref.Name, wanted)
 	}
 	descriptor, _ := receipt.Artifact(ref.Name) // it is there: the set was checked
-	doc, err := e.State.artifact(producer, descriptor)
-	if err != nil {
-		var contract document.Errors
-		var fault *document.Error
-		if errors.As(err, &contract) || errors.As(err, &fault) {
-			return expression.Evidence{}, err
-		}
-		return expression.Evidence{}, &expression.Unavailable{Cause: expression.BadArtifact, Producer: ref.Unit, Detail: err.Error()}
+	key := producer.Blob + " " + receipt.Blob + " " + descriptor.Path
+	if known, ok := e.artifacts[key]; ok {
+		return known, nil
 	}
-	return expression.Evidence{Document: doc, Fingerprint: descriptor.Digest}, nil
+	doc, err := e.State.artifact(producer, descriptor)
+	var differs artifactMismatch
+	switch {
+	case errors.As(err, &differs):
+		return expression.Evidence{}, &expression.Unavailable{Cause: expression.BadArtifact, Producer: ref.Unit, Detail: differs.Error()}
+	case err != nil:
+		return expression.Evidence{}, fmt.Errorf("read %s: %w", e.State.Observed.Ref, err)
+	}
+	evidence := expression.Evidence{Document: doc, Fingerprint: descriptor.Digest}
+	if e.artifacts == nil {
+		e.artifacts = map[string]expression.Evidence{}
+	}
+	e.artifacts[key] = evidence
+	return evidence, nil
+}
+
+// artifactMismatch says how an artifact differs from what its Receipt or its Unit says of it. A reference to it waits; it
+// holds no digest and no revision, because it becomes part of a stored reason (chapter B, sections 5.3 and 6).
+type artifactMismatch string
+
+func (m artifactMismatch) Error() string { return string(m) }
+
+func mismatch(format string, args ...any) error {
+	return artifactMismatch(fmt.Sprintf(format, args...))
 }
 
 // CheckArtifacts validates the artifacts that a current Receipt describes (chapter D, 4.4). The error names the artifact.
@@ -128,31 +163,10 @@ func (s *State) checkArtifactSet(u *Unit, r *Receipt) error {
 	return nil
 }
 
-// artifact reads one described artifact and checks it against its descriptor and its producer. A document that breaks its
-// contract is a *document.Error; anything else that does not match is a plain error.
+// artifact reads one described artifact and checks it against its descriptor and its producer. What does not match is an
+// artifactMismatch; a document that breaks its contract is none.
 func (s *State) artifact(u *Unit, d resource.ArtifactDescriptor) (*document.Node, error) {
-	format := document.FormatOf(d.Path)
-	if want := resource.ArtifactPath(u.Name, d.Name, format); d.Path != want || path.Clean(d.Path) != d.Path {
-		return nil, fmt.Errorf("its path is %q, not %q", d.Path, want)
-	}
-	data, err := s.Observed.Tree.ReadFile(d.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("the file does not exist")
-	}
-	if err != nil {
-		return nil, err
-	}
-	kind, _ := resource.UnitKindOf(u.Kind)
-	if d.GVK != kind.Artifacts[d.Name] {
-		return nil, fmt.Errorf("its type is %s, not %s", d.GVK, kind.Artifacts[d.Name])
-	}
-	if want := resource.MediaType(d.GVK.Kind, d.Path); d.MediaType != want {
-		return nil, fmt.Errorf("its media type is %q, not %q", d.MediaType, want)
-	}
-	if resource.ContentHash(data) != d.Digest {
-		return nil, errors.New("its digest is not the described one")
-	}
-	a, err := resource.DecodeArtifact(d.Path, data)
+	a, err := s.describedArtifact(u, d)
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +175,39 @@ func (s *State) artifact(u *Unit, d resource.ArtifactDescriptor) (*document.Node
 		return nil, err
 	}
 	if a.Name != d.Name || a.Producer != producer {
-		return nil, errors.New("it was made from another version of its Unit")
+		return nil, mismatch("it was made from another version of its Unit")
 	}
 	return a.ReferenceValue(), nil
+}
+
+// describedArtifact reads one described artifact and checks it against its descriptor only.
+func (s *State) describedArtifact(u *Unit, d resource.ArtifactDescriptor) (*resource.Artifact, error) {
+	format := document.FormatOf(d.Path)
+	if want := resource.ArtifactPath(u.Name, d.Name, format); d.Path != want || path.Clean(d.Path) != d.Path {
+		return nil, mismatch("its path is %q, not %q", d.Path, want)
+	}
+	data, err := s.Observed.Tree.ReadFile(d.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, mismatch("the file does not exist")
+	}
+	if err != nil {
+		return nil, err
+	}
+	kind, _ := resource.UnitKindOf(u.Kind)
+	if d.GVK != kind.Artifacts[d.Name] {
+		return nil, mismatch("its type is %s, not %s", d.GVK, kind.Artifacts[d.Name])
+	}
+	if want := resource.MediaType(d.GVK.Kind, d.Path); d.MediaType != want {
+		return nil, mismatch("its media type is %q, not %q", d.MediaType, want)
+	}
+	if resource.ContentHash(data) != d.Digest {
+		return nil, mismatch("its digest is not the described one")
+	}
+	a, err := resource.DecodeArtifact(d.Path, data)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 func (s *State) checkMaterialization(u *Unit) error {

@@ -91,7 +91,13 @@ func Load(desired, observed Plane, cache *Cache) (*State, error) {
 	if err := s.loadControl(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", desired.Ref, err)
 	}
-	for _, f := range observed.Tree.Files(resource.UnitsPath) {
+	s.indexReceipts()
+	return s, nil
+}
+
+// indexReceipts finds the files of Receipts; they are decoded when they are asked for.
+func (s *State) indexReceipts() {
+	for _, f := range s.Observed.Tree.Files(resource.UnitsPath) {
 		name, ok := resource.QualifiedNameOf(f.Path, resource.UnitsPath)
 		if !ok {
 			continue
@@ -103,7 +109,6 @@ func Load(desired, observed Plane, cache *Cache) (*State, error) {
 		}
 		r.paths, r.blobs = append(r.paths, f.Path), append(r.blobs, f.Blob)
 	}
-	return s, nil
 }
 
 func (s *State) loadUnits() error {
@@ -141,8 +146,9 @@ func (s *State) loadUnits() error {
 func (u *Unit) load(tree Tree, cache *Cache) error {
 	key := u.Path + "\x00" + u.Blob
 	if cache != nil {
-		if known, ok := cache.units.Load(key); ok {
-			*u = *known.(*Unit) //nolint:forcetypeassert // only this function stores there
+		value, _ := cache.units.Load(key)
+		if known, ok := value.(*Unit); ok {
+			*u = *known
 			return nil
 		}
 	}
@@ -228,8 +234,9 @@ func (s *State) decodeReceipt(name string, f *receiptFile) error {
 func (s *State) readReceipt(path, blob string) (*resource.Receipt, error) {
 	key := path + "\x00" + blob
 	if s.cache != nil {
-		if known, ok := s.cache.receipts.Load(key); ok {
-			return known.(*resource.Receipt), nil //nolint:forcetypeassert // only this function stores there
+		value, _ := s.cache.receipts.Load(key)
+		if known, ok := value.(*resource.Receipt); ok {
+			return known, nil
 		}
 	}
 	data, err := s.Observed.Tree.ReadFile(path)

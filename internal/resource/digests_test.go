@@ -51,14 +51,23 @@ func TestDeletionMarkOfChapterD(t *testing.T) {
 	if diff := cmp.Diff(string(readVector(t, "d-reconcile/resource-digest-input.json")), string(document.CanonicalJSON(before.Node()))); diff != "" {
 		t.Errorf("digest input (-want +got):\n%s", diff)
 	}
-	metadata := before.Metadata
-	metadata.Deletion = &Deletion{1, ContentDigest(before.Node())}
-	got, err := before.With(metadata).Encode(document.YAML)
+	marked := before.Marked()
+	got, err := marked.Encode(document.YAML)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(readVector(t, "d-reconcile/after.yaml")), string(got)); diff != "" {
 		t.Errorf("marked Unit (-want +got):\n%s", diff)
+	}
+	for what, u := range map[string]*Unit{"without a mark": before, "as marked": marked} {
+		if err := u.CheckMark(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	changed := *marked
+	changed.Spec = marked.Spec.With("source", document.NewNull())
+	if err := changed.CheckMark(); err == nil || !strings.Contains(err.Error(), "was changed after it had been marked for deletion") {
+		t.Errorf("changed after the mark: got %v", err)
 	}
 }
 

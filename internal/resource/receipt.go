@@ -42,6 +42,8 @@ type Controller struct {
 	ObservedAt        time.Time
 	// WorkflowURL is the CI run, "" outside of CI.
 	WorkflowURL string
+	// Lease is the token of the effect lease that was held, "" without: it proves that the effect behind that lease ended.
+	Lease string
 }
 
 // Node returns the written form.
@@ -53,6 +55,9 @@ func (c Controller) Node() *document.Node {
 	}
 	if c.WorkflowURL != "" {
 		fields = append(fields, document.F("workflow_url", document.NewString(c.WorkflowURL)))
+	}
+	if c.Lease != "" {
+		fields = append(fields, document.F("lease", document.NewString(c.Lease)))
 	}
 	return document.NewMap(fields...)
 }
