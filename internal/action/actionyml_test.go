@@ -68,7 +68,7 @@ func TestWrittenOutputsAreDeclared(t *testing.T) {
 		declared[name] = true
 	}
 	truth := true
-	everything := Published{Prepared: &Prepared{}, Change: &Change{}, Promotion: &Promotion{}, Reconciled: &truth}
+	everything := Published{Prepared: &Prepared{}, Change: &Change{}, Promotion: &Promotion{}, Reconciled: &truth, Shards: []Shard{}}
 	keys := map[string]bool{
 		"desired_revision": true, "change_revision": true, "target_ref": true, "candidate_ref": true, "change_status": true,
 		"change_url": true, "candidate_revision": true, "source_desired_revision": true,

@@ -16,6 +16,29 @@ type Event struct {
 	ServerURL, Repository string
 	// Foreign tells that the event is a pull request from another repository, or may be one, and is not merged.
 	Foreign bool
+	// PullRequest is the number of the event's pull request, 0 for none; HeadSHA is its newest commit.
+	PullRequest int
+	HeadSHA     string
+	// APIURL is the base of the forge's REST API.
+	APIURL string
+	// RunID and Attempt tell the workflow's runs apart; ids grow.
+	RunID, Attempt int64
+	// Run is the run that a workflow_run event is about.
+	Run WorkflowRun
+}
+
+// A WorkflowRun is a run of another workflow and the commit that it ran on, as the forge says.
+type WorkflowRun struct {
+	ID, Attempt                    int64
+	HeadOwner, HeadBranch, HeadSHA string
+}
+
+// runURL is the page of the workflow's run, "" when it is not known.
+func (e Event) runURL() string {
+	if e.ServerURL == "" || e.Repository == "" || e.RunID == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/%s/actions/runs/%d", e.ServerURL, e.Repository, e.RunID)
 }
 
 // readEvent reads the facts that the runner gives. A missing event file is no error: some runners have none.
@@ -24,9 +47,19 @@ func readEvent(gh *githubactions.Action) (Event, error) {
 	if facts == nil {
 		return Event{}, fmt.Errorf("the event file that GITHUB_EVENT_PATH names cannot be used: %w", err)
 	}
-	event := Event{Name: facts.EventName, SHA: facts.SHA, ServerURL: facts.ServerURL, Repository: facts.Repository}
+	event := Event{
+		Name: facts.EventName, SHA: facts.SHA, ServerURL: facts.ServerURL, Repository: facts.Repository,
+		APIURL: facts.APIURL, RunID: facts.RunID, Attempt: facts.RunAttempt,
+	}
+	if event.Name == "workflow_run" {
+		event.Run = workflowRun(facts.Event)
+	}
 	if event.isPullRequest() {
 		event.Foreign = foreign(facts.Event)
+		event.HeadSHA, _ = at(facts.Event, "pull_request", "head", "sha").(string)
+		if number, ok := at(facts.Event, "pull_request", "number").(float64); ok {
+			event.PullRequest = int(number)
+		}
 	}
 	return event, nil
 }
@@ -44,6 +77,16 @@ func foreign(payload map[string]any) bool {
 	head, _ := at(payload, "pull_request", "head", "repo", "full_name").(string)
 	base, _ := at(payload, "pull_request", "base", "repo", "full_name").(string)
 	return head == "" || head != base
+}
+
+func workflowRun(payload map[string]any) WorkflowRun {
+	text := func(keys ...string) string {
+		s, _ := at(payload, append([]string{"workflow_run"}, keys...)...).(string)
+		return s
+	}
+	id, _ := at(payload, "workflow_run", "id").(float64)
+	attempt, _ := at(payload, "workflow_run", "run_attempt").(float64)
+	return WorkflowRun{ID: int64(id), Attempt: int64(attempt), HeadOwner: text("head_repository", "owner", "login"), HeadBranch: text("head_branch"), HeadSHA: text("head_sha")}
 }
 
 // at follows keys into decoded JSON; nil when there is nothing.

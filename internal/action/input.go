@@ -30,7 +30,7 @@ type input struct {
 
 // Operations that share inputs.
 var (
-	everyOperation = []Operation{Prepare, Apply, Converge, Reconcile, Promote, Rollback, Plan, Verify}
+	everyOperation = []Operation{Prepare, Apply, Converge, Reconcile, Promote, Rollback, Plan, Verify, Comment}
 	authoring      = []Operation{Apply, Converge, Promote, Plan}
 	driving        = []Operation{Converge, Reconcile, Plan, Verify}
 )
@@ -39,7 +39,7 @@ var (
 var inputs = []input{
 	{name: "operation", users: everyOperation},
 	{name: "working-directory", fallback: ".", users: everyOperation},
-	{name: "environment", users: []Operation{Prepare, Apply, Converge, Reconcile, Rollback, Plan, Verify}},
+	{name: "environment", users: []Operation{Prepare, Apply, Converge, Reconcile, Rollback, Plan, Verify, Comment}},
 	{name: "unit", users: driving},
 	{name: "units", users: []Operation{Rollback, Converge, Plan, Verify}},
 	{name: "files", users: authoring},
@@ -57,12 +57,18 @@ var inputs = []input{
 	{name: "dry", fallback: "false", users: []Operation{Apply, Rollback, Promote}},
 	{name: "plan", fallback: "false", users: []Operation{Reconcile}},
 	{name: "reapply", fallback: "false", users: []Operation{Reconcile}},
-	{name: "report", users: []Operation{Reconcile, Plan}},
+	{name: "report", users: []Operation{Reconcile, Plan, Verify}},
 	{name: "max-parallel", users: []Operation{Converge, Plan, Verify}},
 	{name: "lock-timeout", users: driving},
+	{name: "build-images", fallback: "false", users: []Operation{Plan, Reconcile}},
 	{name: "terraform-version", users: driving},
 	{name: "opentofu-version", users: driving},
 	{name: "fail-on", users: driving},
+	{name: "comment-mode", fallback: "update", users: []Operation{Plan, Comment}},
+	{name: "allow-fork-plans", fallback: "false", users: []Operation{Plan}},
+	{name: "drift-issue", fallback: "false", users: []Operation{Verify}},
+	{name: "shards", users: []Operation{Prepare}},
+	{name: "plan-json", users: []Operation{Comment}},
 	{name: "github-token", fallback: "${{ github.token }}", users: everyOperation},
 	{name: "git-author-name", fallback: "gitopsctr GitHub Action", users: everyOperation},
 	{name: "git-author-email", fallback: "41898282+github-actions[bot]@users.noreply.github.com", users: everyOperation},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ var outputNames = []string{
 	"change-revision", "target-ref", "candidate-ref", "change-status", "change-url",
 	"candidate-revision", "source-desired-revision",
 	"waiting", "failed", "drifted", "drivers-ran",
+	"changed-units", "waiting-units", "failed-units", "drifted-units", "destroys", "plan-json", "comment-url", "matrix",
 }
 
 // An output is one line of the output file.
@@ -28,11 +30,14 @@ type output struct{ name, value string }
 type tally struct {
 	result                        report.Result
 	waiting, failed, drifted, ran []string
+	changed                       []string
+	destroys                      int // resources that a plan destroys or replaces, and Units that it deletes
+	planJSON, commentURL          string
 }
 
 // severity orders results: the last one is what a step reports that had several.
 var severity = []report.Result{
-	"", report.RunUnchanged, report.RunClean, report.RunPlanned, report.RunPublished, report.RunWaiting, report.RunDrifted, report.RunFailed,
+	"", report.RunUnchanged, report.RunClean, report.RunPlanned, report.RunPublished, report.RunProposed, report.RunWaiting, report.RunDrifted, report.RunFailed,
 }
 
 func (t *tally) add(run report.Run) {
@@ -43,6 +48,9 @@ func (t *tally) add(run report.Run) {
 	t.failed = union(t.failed, report.Named(run, report.Failed))
 	t.drifted = union(t.drifted, report.Named(run, report.Drifted))
 	t.ran = union(t.ran, run.DriversRan)
+	t.changed = union(t.changed, changedUnits(run))
+	c := report.CountPlan(run)
+	t.destroys += c.Destroy + c.Replace + c.Teardown
 }
 
 func union(names, more []string) []string {
@@ -62,6 +70,9 @@ func outputsOf(run report.Run, published Published, t tally) []output {
 	if p := published.Prepared; p != nil {
 		add("active", fmt.Sprint(p.Active))
 		add("desired_revision", p.DesiredRevision)
+	}
+	if published.Shards != nil {
+		add("matrix", matrixOf(published.Shards))
 	}
 	if c := published.Change; c != nil {
 		add("change_revision", c.Revision)
@@ -96,6 +107,15 @@ func outputsOf(run report.Run, published Published, t tally) []output {
 	add("failed", list(t.failed))
 	add("drifted", list(t.drifted))
 	add("drivers-ran", list(t.ran))
+	add("changed-units", list(t.changed))
+	add("waiting-units", list(t.waiting))
+	add("failed-units", list(t.failed))
+	add("drifted-units", list(t.drifted))
+	if run.Operation == string(Plan) {
+		add("destroys", strconv.Itoa(t.destroys))
+		add("plan-json", t.planJSON)
+		add("comment-url", t.commentURL)
+	}
 	return out
 }
 

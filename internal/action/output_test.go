@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sethvargo/go-githubactions"
 
+	"github.com/gitopsctr/gitopsctr/internal/driver"
 	"github.com/gitopsctr/gitopsctr/internal/report"
 )
 
@@ -60,13 +61,50 @@ waiting=["w"]
 failed=[]
 drifted=[]
 drivers-ran=["s/b","a"]
+changed-units=[]
+waiting-units=["w"]
+failed-units=[]
+drifted-units=[]
+`,
+		},
+		{
+			"plan",
+			report.Run{Operation: "plan", Result: report.RunPlanned, Units: []report.UnitResult{
+				{Unit: "a", Outcome: report.Planned, Changes: driver.Changes{Destroy: 1, Replace: 2}},
+				{Unit: "b", Outcome: report.Waiting, Foresight: &report.Foresight{Certainty: report.Deferred}},
+				{Unit: "c", Outcome: report.Planned, Foresight: &report.Foresight{Certainty: report.Exact}},
+				{Unit: "d", Outcome: report.Waiting, Foresight: &report.Foresight{Teardown: true}},
+			}},
+			Published{},
+			`result=planned
+waiting=["b","d"]
+failed=[]
+drifted=[]
+drivers-ran=[]
+changed-units=["a","b","d"]
+waiting-units=["b","d"]
+failed-units=[]
+drifted-units=[]
+destroys=4
+plan-json=
+comment-url=
+`,
+		},
+		{
+			"prepare with shards",
+			report.Run{},
+			Published{Prepared: &Prepared{Active: true, DesiredRevision: "d"}, Shards: []Shard{{Units: []string{"a", "s/b"}}, {Units: []string{"c"}}}},
+			`active=true
+desired_revision=d
+matrix={"include":[{"shard":1,"of":2,"units":"a,s/b"},{"shard":2,"of":2,"units":"c"}]}
+desired-revision=d
 `,
 		},
 		{
 			"a failure is not reconciled",
 			report.Run{Result: report.RunFailed, Units: []report.UnitResult{{Unit: "f", Outcome: report.Failed}}},
 			Published{Reconciled: &yes},
-			"result=failed\nwaiting=[]\nfailed=[\"f\"]\ndrifted=[]\ndrivers-ran=[]\n",
+			"result=failed\nwaiting=[]\nfailed=[\"f\"]\ndrifted=[]\ndrivers-ran=[]\nchanged-units=[]\nwaiting-units=[]\nfailed-units=[\"f\"]\ndrifted-units=[]\n",
 		},
 	}
 	for _, tt := range tests {

@@ -64,6 +64,13 @@ func (p *parser) request(op Operation, byEvent bool, dir string) Request {
 	}
 	req := p.fields(op, dir)
 	switch op {
+	case Prepare:
+		if req.Shards > maxShards {
+			p.fail("shards", fmt.Sprintf("is %d", req.Shards), fmt.Sprintf("a matrix has at most %d jobs", maxShards))
+		}
+		if req.Shards > 0 { // the groups of what a converge of this commit would apply
+			req.Authored, req.SourceRevision = true, p.event.SHA
+		}
 	case Converge:
 		// By default a step brings about what its commit says, not what somebody applied before.
 		if byEvent {
@@ -89,7 +96,7 @@ func (p *parser) check(op Operation) {
 	}
 	required := map[Operation][]string{
 		Apply: {"files"}, Reconcile: {"unit"}, Promote: {"from-environment", "to-environment", "files"},
-		Rollback: {"rollback-revision", "reason"},
+		Rollback: {"rollback-revision", "reason"}, Comment: {"plan-json"},
 	}[op]
 	if op != Promote {
 		required = append([]string{"environment"}, required...)
@@ -160,6 +167,18 @@ func (p *parser) fields(op Operation, dir string) Request {
 		MaxParallel:           p.count("max-parallel", text("max-parallel")),
 		LockTimeout:           p.duration("lock-timeout", text("lock-timeout")),
 		FailOn:                p.failOn("fail-on", text("fail-on")),
+		CommentMode:           p.commentMode(text("comment-mode")),
+		PlanJSON:              text("plan-json"),
+		Shards:                p.count("shards", text("shards")),
+	}
+	if text("allow-fork-plans") != "" && p.boolean("allow-fork-plans") {
+		req.Static = false
+	}
+	if text("build-images") != "" {
+		req.BuildImages = p.boolean("build-images")
+	}
+	if text("drift-issue") != "" {
+		req.DriftIssue = p.boolean("drift-issue")
 	}
 	if unit := text("unit"); unit != "" && !slices.Contains(req.Units, unit) {
 		req.Units = append([]string{unit}, req.Units...)
@@ -241,11 +260,22 @@ func (p *parser) failOn(name, value string) FailOn {
 			f.Waiting = true
 		case "drift":
 			f.Drift = true
+		case "destroy":
+			f.Destroy = true
 		default:
-			p.fail(name, fmt.Sprintf("has the element %q", outcome), "use waiting, drift, or both with a comma between")
+			p.fail(name, fmt.Sprintf("has the element %q", outcome), "use waiting, drift and destroy, with commas between")
 		}
 	}
 	return f
+}
+
+func (p *parser) commentMode(value string) string {
+	switch value {
+	case "", commentUpdate, commentRecreate, commentOff:
+		return value
+	}
+	p.fail("comment-mode", fmt.Sprintf("is %q", value), "use update, recreate or off")
+	return ""
 }
 
 func (p *parser) refuse(name string, operations []Operation) {

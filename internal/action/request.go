@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// An Operation is what a step does (chapter F, 8.1). Plan and Verify are ours.
+// An Operation is what a step does (chapter F, 8.1). Plan, Verify and Comment are ours.
 type Operation string
 
 // The operations.
@@ -17,6 +17,8 @@ const (
 	Rollback  Operation = "rollback"
 	Plan      Operation = "plan"
 	Verify    Operation = "verify"
+	// Comment posts a plan that another run made; it is done by this package alone.
+	Comment Operation = "comment"
 )
 
 // A Request is one checked call of an operation. What the operation does not use is zero; "" asks for the default.
@@ -57,6 +59,16 @@ type Request struct {
 	MaxParallel                       int           // 0: the default
 	LockTimeout                       time.Duration // 0: the default
 	FailOn                            FailOn
+	// CommentMode is how a Plan is brought to its pull request: update, recreate or off.
+	CommentMode string
+	// PlanJSON is the file with the plan that a Comment posts.
+	PlanJSON string
+	// DriftIssue keeps an issue about the drift that a Verify finds.
+	DriftIssue bool
+	// BuildImages makes plans build the images that are not published yet.
+	BuildImages bool
+	// Shards is how many groups of Units a Prepare makes, 0 for none.
+	Shards int
 }
 
 // environment is the one that reports name.
@@ -70,8 +82,9 @@ func (r Request) environment() string {
 // An Author signs the commits that a step publishes.
 type Author struct{ Name, Email string }
 
-// FailOn says which outcomes that are no failures fail the step nevertheless.
-type FailOn struct{ Waiting, Drift bool }
+// FailOn says which outcomes that are no failures fail the step nevertheless. Destroy is about what a plan would destroy
+// or replace.
+type FailOn struct{ Waiting, Drift, Destroy bool }
 
 // A Secret is a string that does not show when it is printed or encoded.
 type Secret string
@@ -92,6 +105,8 @@ func (s Secret) Reveal() string { return string(s) }
 type Published struct {
 	// Prepared is set by Prepare.
 	Prepared *Prepared
+	// Shards are the groups that a Prepare with shards made.
+	Shards []Shard
 	// Change is set when a commit was published or proposed, and by a promotion without a difference. Not by a dry run.
 	Change *Change
 	// Promotion is set by Promote.

@@ -44,13 +44,20 @@ type Process struct {
 	Dir string
 	// Stdout is the stream that the runner reads. Nothing else may write to it, or to stderr, meanwhile.
 	Stdout io.Writer
+	// Forge opens a repository of the forge at an API address; nil when there is none.
+	Forge func(api, repository, token string) (Forge, error)
+	// Pause waits before a comment is looked at again; nil waits for real.
+	Pause func(context.Context, time.Duration) error
 }
 
 // Run reads the step's inputs, has their Requests done and reports. It returns the exit code: 0, 1 when an operation
 // failed or ended as fail-on forbids, 2 when an input is wrong.
 func Run(ctx context.Context, p Process, ops Operations) int {
 	gh := githubactions.New(githubactions.WithGetenv(p.Getenv), githubactions.WithWriter(silent{p.Stdout}))
-	s := &step{gh: gh, log: newWorkflow(gh, silent{p.Stdout})}
+	s := &step{gh: gh, log: newWorkflow(gh, silent{p.Stdout}), pause: p.Pause}
+	if s.pause == nil {
+		s.pause = wait
+	}
 	s.log.mask(gh.GetInput("github-token"))
 	s.all.Environment = gh.GetInput("environment")
 	code := s.run(ctx, p, ops)
@@ -67,6 +74,8 @@ type step struct {
 	// all gathers what every operation of the step has to say to people, for annotations: the runner limits these by step.
 	all   report.Run
 	tally tally
+	// pause waits for a moment.
+	pause func(context.Context, time.Duration) error
 }
 
 func (s *step) run(ctx context.Context, p Process, ops Operations) int {
@@ -84,7 +93,7 @@ func (s *step) run(ctx context.Context, p Process, ops Operations) int {
 	code := exitOK
 	for _, req := range job.Requests {
 		s.all.Environment = req.environment()
-		result := s.do(ctx, req, event, len(job.Requests), ops)
+		result := s.do(ctx, p, req, event, len(job.Requests), ops)
 		code = max(code, result)
 		if s.tally.result == report.RunFailed {
 			break
@@ -94,9 +103,12 @@ func (s *step) run(ctx context.Context, p Process, ops Operations) int {
 }
 
 // do has one Request done and writes what became of it.
-func (s *step) do(ctx context.Context, req Request, event Event, of int, ops Operations) int {
+func (s *step) do(ctx context.Context, p Process, req Request, event Event, of int, ops Operations) int {
 	sink := newSink(s.log)
 	bus := report.Serial(sink)
+	if req.Operation == Comment {
+		return s.doComment(ctx, p, req, event, bus)
+	}
 	stop := bus.Heartbeat(ctx, heartbeat)
 	run, published, err := ops.Run(ctx, req, bus)
 	stop()
@@ -113,11 +125,14 @@ func (s *step) do(ctx context.Context, req Request, event Event, of int, ops Ope
 		run.Problems = append(run.Problems, report.Problems(err)...)
 		code = s.fail(bus, err)
 	} else if code != exitOK && run.Result != report.RunFailed {
-		problem := forbidden(run)
+		problem := forbidden(run, req.FailOn)
 		run.Problems = append(run.Problems, problem)
 		s.raise(bus, problem)
 	}
 	s.tally.add(run)
+	s.tally.planJSON = s.planFiles(req, run)
+	s.tally.commentURL = s.comment(ctx, p, req, run, event)
+	s.driftIssue(ctx, p, req, run, event)
 	if err := writeOutputs(s.gh, outputsOf(run, published, s.tally)); err != nil {
 		code = max(code, s.fail(bus, err))
 	}
@@ -125,11 +140,22 @@ func (s *step) do(ctx context.Context, req Request, event Event, of int, ops Ope
 	return code
 }
 
+// doComment posts a plan from a file and writes where it is.
+func (s *step) doComment(ctx context.Context, p Process, req Request, event Event, bus *report.Bus) int {
+	if err := s.commentFromFile(ctx, p, req, event); err != nil {
+		return s.fail(bus, err)
+	}
+	if err := writeOutputs(s.gh, []output{{"comment-url", s.tally.commentURL}}); err != nil {
+		return s.fail(bus, err)
+	}
+	return exitOK
+}
+
 // fail says what is wrong and returns the exit code for it.
 func (s *step) fail(bus *report.Bus, err error) int {
 	problems := report.Problems(err)
 	if errors.Is(err, context.Canceled) {
-		problems = []report.Problem{{Severity: report.Error, Message: "cancelled: " + err.Error()}}
+		problems = []report.Problem{{Severity: report.Error, Message: "the run was cancelled; Receipts of what was done are published, and the next run goes on from there", Fix: "run the job again"}}
 	}
 	s.raise(bus, problems...)
 	if usage := (*InputError)(nil); errors.As(err, &usage) {
@@ -150,7 +176,8 @@ func (s *step) raise(bus *report.Bus, problems ...report.Problem) {
 func verdict(run report.Run, failOn FailOn) int {
 	failed := run.Result == report.RunFailed ||
 		run.Result == report.RunWaiting && failOn.Waiting ||
-		run.Result == report.RunDrifted && failOn.Drift
+		run.Result == report.RunDrifted && failOn.Drift ||
+		run.Operation == string(Plan) && planForbidden(run, failOn) != ""
 	if failed {
 		return exitFailed
 	}
@@ -158,7 +185,10 @@ func verdict(run report.Run, failOn FailOn) int {
 }
 
 // forbidden explains why a Run fails that only waits or found drift.
-func forbidden(run report.Run) report.Problem {
+func forbidden(run report.Run, failOn FailOn) report.Problem {
+	if run.Operation == string(Plan) {
+		return report.Problem{Severity: report.Error, Message: planForbidden(run, failOn)}
+	}
 	outcome, verb := report.Waiting, "wait"
 	if run.Result == report.RunDrifted {
 		outcome, verb = report.Drifted, "have drifted"

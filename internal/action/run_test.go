@@ -16,7 +16,7 @@ import (
 )
 
 func everythingRun() report.Run {
-	return report.Run{Operation: "converge", Environment: "dev", Result: report.RunClean, DesiredRevision: "d", ObservedRevision: "o"}
+	return report.Run{Operation: "plan", Environment: "dev", Result: report.RunClean, DesiredRevision: "d", ObservedRevision: "o"}
 }
 
 // A job is a fake step: inputs and facts, and the files that the runner reads afterwards.
@@ -91,7 +91,7 @@ func TestRunOfAPush(t *testing.T) {
 ==> Converge dev
 
 ==> Convergence result for dev
-    RESULT   FAILED: net; 0/1 unit clean; no drivers ran
+    RESULT   FAILED: net; 0/1 units clean; no drivers ran
 ::error file=units/net.yaml,line=4,title=net in dev failed::boom ## [x]
 ::warning title=Warning for dev::input "report" is ignored%3A the operation converge does not use it
 `
@@ -106,6 +106,7 @@ func TestRunOfAPush(t *testing.T) {
 		"change_revision": "c1", "target_ref": "d", "candidate_ref": "", "change_status": "published", "change_url": "",
 		"change-revision": "c1", "target-ref": "d", "candidate-ref": "", "change-status": "published", "change-url": "",
 		"result": "failed", "waiting": "[]", "failed": `["net"]`, "drifted": "[]", "drivers-ran": "[]",
+		"changed-units": "[]", "waiting-units": "[]", "failed-units": `["net"]`, "drifted-units": "[]",
 	}
 	if diff := cmp.Diff(wantOutputs, outputs); diff != "" {
 		t.Errorf("outputs (-want +got):\n%s", diff)
@@ -169,7 +170,7 @@ func TestRunReportsErrorsWhereTheyAre(t *testing.T) {
 	} else if diff := cmp.Diff([]string{"group: net", "endgroup: ", "error col=3,file=a.yaml,line=2,title=Error in dev: /spec: bad; mend it"}, runner.executed); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff("result=failed\nwaiting=[]\nfailed=[]\ndrifted=[]\ndrivers-ran=[]\n", read(t, j.output)); diff != "" {
+	if diff := cmp.Diff("result=failed\nwaiting=[]\nfailed=[]\ndrifted=[]\ndrivers-ran=[]\nchanged-units=[]\nwaiting-units=[]\nfailed-units=[]\ndrifted-units=[]\n", read(t, j.output)); diff != "" {
 		t.Errorf("outputs (-want +got):\n%s", diff)
 	}
 	if summary := read(t, j.summary); !strings.Contains(summary, "- **error** a.yaml:2:3: /spec: bad; mend it\n") {

@@ -142,7 +142,7 @@ func TestSinkExecutesNoForeignCommand(t *testing.T) {
 		events := []report.Event{
 			report.RunStarted{Operation: evil, Environment: evil},
 			report.RefRead{Plane: evil, Ref: evil, Revision: evil, Subject: evil},
-			report.UnitState{Unit: evil, State: report.State(evil), Reason: evil, Causes: []string{evil}},
+			report.UnitState{Unit: evil, State: report.State(evil), Reason: evil, Details: []report.Note{{Word: "CAUSE", Text: evil}}},
 			report.UnitStarted{Unit: "a", Kind: evil, Action: report.Action(evil), Reason: evil},
 			report.UnitStarted{Unit: evil, Kind: evil},
 			report.UnitOutput{Unit: "a", Line: evil},

@@ -19,7 +19,7 @@ type planes struct {
 
 // fetch reads both heads, as one consistent view.
 func (e *Engine) fetch(ctx context.Context, s *scope) (*planes, error) {
-	heads, err := e.store.Fetch(ctx, s.refs.Desired, s.refs.Observed)
+	heads, err := e.heads(ctx, s.refs.Desired, s.refs.Observed)
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,17 @@ func unitRemark(run Run, u UnitResult) (remark, bool) {
 	case Waiting:
 		return remark{annotation(Warning, in+" waits", cmp.Or(u.Reason, "waiting"), u.Position), u.Unit}, true
 	}
+	if u.Foresight == nil {
+		return remark{}, false
+	}
+	switch { // of a plan
+	case u.Teardown():
+		return remark{annotation(Warning, in+" will be deleted", "everything that it manages will be destroyed", u.Position), u.Unit}, true
+	case u.Losses() > 0:
+		return remark{annotation(Warning, in+" loses resources", u.Changes.String()+": "+u.Reason, u.Position), u.Unit}, true
+	case u.Outcome == Planned:
+		return remark{annotation(Notice, in+" will run", u.Changes.String()+": "+u.Reason, u.Position), u.Unit}, true
+	}
 	return remark{}, false
 }
 

@@ -65,6 +65,9 @@ func (r role) paint(s string) string {
 	}
 }
 
+// PaintEntity colours the name of a Unit, a ref or an artifact.
+func PaintEntity(name string) string { return entity.paint(name) }
+
 // wordRole is the role of a status word; message is the rest of its line.
 func wordRole(word, message string) role {
 	switch word {

@@ -68,8 +68,8 @@ type UnitState struct {
 	Reason string
 	// Position is where the author can act, for a Unit that waits because of a reference.
 	Position Position
-	// Causes explain a READY state: "source inputs changed", ...
-	Causes []string
+	// Details explain a READY state, a line each: what it was, what it is, causes, commits, files, fields.
+	Details []Note
 }
 
 // RefUpdated tells that a commit was published. Old is "" when the ref is new.
@@ -178,6 +178,10 @@ type UnitResult struct {
 	Position Position
 	// Producers are the qualified names of the Units that it reads from, sorted.
 	Producers []string
+	// Details explain a ready Unit in a status, as those of UnitState.
+	Details []Note
+	// Foresight is what a plan knows of the Unit; nil outside of plans.
+	Foresight *Foresight
 }
 
 // Result of a run.
@@ -191,6 +195,7 @@ const (
 	RunDrifted   Result = "drifted"
 	RunPlanned   Result = "planned"
 	RunPublished Result = "published" // apply changed the desired ref
+	RunProposed  Result = "proposed"  // a candidate stands behind the change gate; the desired ref is as it was
 	RunUnchanged Result = "unchanged" // apply or reconcile had nothing to do
 )
 
@@ -208,6 +213,8 @@ type Run struct {
 	SourceRevision         string
 	Units                  []UnitResult // sorted by qualified name
 	Problems               []Problem
+	// Lineage tells where the desired state was promoted from; nil when it was not.
+	Lineage *Lineage
 	// DriversRan are the qualified names of the Units whose driver ran, in order of start.
 	DriversRan []string
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // WriteJSON writes the run as one JSON object, indented by 2, with a final line break. The names are stable: a later
@@ -20,6 +21,7 @@ func WriteJSON(w io.Writer, run Run) error {
 		Desired:        jsonRef{run.DesiredRef, run.DesiredBefore, run.DesiredRevision},
 		Observed:       jsonRef{run.ObservedRef, run.ObservedBefore, run.ObservedRevision},
 		DriversRan:     append([]string{}, run.DriversRan...),
+		Lineage:        jsonLineageOf(run.Lineage),
 		Units:          make([]jsonUnit, len(run.Units)),
 		Problems:       make([]jsonProblem, len(run.Problems)),
 	}
@@ -39,17 +41,19 @@ func WriteJSON(w io.Writer, run Run) error {
 }
 
 type jsonRun struct {
-	Schema         int           `json:"schema"`
-	Operation      string        `json:"operation"`
-	Environment    string        `json:"environment"`
-	Result         Result        `json:"result"`
-	DurationMS     int64         `json:"durationMs"`
-	SourceRevision string        `json:"sourceRevision"`
-	Desired        jsonRef       `json:"desired"`
-	Observed       jsonRef       `json:"observed"`
-	DriversRan     []string      `json:"driversRan"`
-	Units          []jsonUnit    `json:"units"`
-	Problems       []jsonProblem `json:"problems"`
+	Schema         int      `json:"schema"`
+	Operation      string   `json:"operation"`
+	Environment    string   `json:"environment"`
+	Result         Result   `json:"result"`
+	DurationMS     int64    `json:"durationMs"`
+	SourceRevision string   `json:"sourceRevision"`
+	Desired        jsonRef  `json:"desired"`
+	Observed       jsonRef  `json:"observed"`
+	DriversRan     []string `json:"driversRan"`
+	// Lineage is there for promoted environments only.
+	Lineage  *jsonLineage  `json:"lineage,omitempty"`
+	Units    []jsonUnit    `json:"units"`
+	Problems []jsonProblem `json:"problems"`
 }
 
 type jsonRef struct {
@@ -72,6 +76,10 @@ type jsonUnit struct {
 	Receipt    jsonReceipt  `json:"receipt"`
 	Position   jsonPosition `json:"position"`
 	Producers  []string     `json:"producers"`
+	// Details are there for ready Units of a status only.
+	Details []jsonNote `json:"details,omitempty"`
+	// Foresight is there for plans only.
+	Foresight *jsonForesight `json:"foresight,omitempty"`
 }
 
 type jsonChanges struct {
@@ -123,5 +131,21 @@ func jsonUnitOf(u UnitResult) jsonUnit {
 		Receipt:    jsonReceipt{u.Receipt, u.ReceiptRevision},
 		Position:   jsonPosition(u.Position),
 		Producers:  append([]string{}, u.Producers...),
+		Details:    jsonNotesOf(u.Details),
+		Foresight:  jsonForesightOf(u.Foresight),
 	}
+}
+
+// jsonNote is one line of an explanation: its kind, such as "cause", "commit", "file", "field", and its text.
+type jsonNote struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+func jsonNotesOf(notes []Note) []jsonNote {
+	var out []jsonNote
+	for _, n := range notes {
+		out = append(out, jsonNote{strings.ToLower(n.Word), n.Text})
+	}
+	return out
 }

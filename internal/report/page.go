@@ -11,6 +11,7 @@ import (
 // fit is decided part by part, by rank, and the page says what is missing.
 type page struct {
 	head     string // always kept
+	where    string // where the left-out parts are; "" is the log
 	sections []section
 }
 
@@ -109,5 +110,5 @@ func (p page) note(kept map[[2]int]bool) string {
 			missing = append(missing, fmt.Sprintf("%d %ss", n, section.name))
 		}
 	}
-	return "\n_Left out because this page is limited: " + strings.Join(missing, ", ") + ". The log has everything._\n"
+	return "\n_Left out because this page is limited: " + strings.Join(missing, ", ") + ". " + cmp.Or(p.where, "The log has everything.") + "_\n"
 }

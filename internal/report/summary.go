@@ -48,9 +48,12 @@ const (
 // failures and destroys are kept first, and the name of a failed Unit always.
 func Summary(run Run, o SummaryOptions) string {
 	limit := cmp.Or(o.Limit, SummaryLimit)
+	if run.Operation == "plan" {
+		return planPage{run: run, limit: limit, site: newSite(o.ServerURL, o.Repository), mermaid: o.Graph}.render()
+	}
 	s := summary{run: run, site: newSite(o.ServerURL, o.Repository), limit: limit}
 	p := page{head: s.headline(), sections: []section{
-		s.table(), s.problems(), s.failures(), s.waiting(), s.plans(), s.unchanged(), s.graph(o.Graph), s.refs(),
+		s.table(), s.problems(), s.failures(), s.waiting(), s.plans(), s.unchanged(), s.graph(o.Graph), s.refs(), s.lineage(),
 	}}
 	if rows := s.failedRows(); rows > limit/2 {
 		p.head += s.failedNames(limit / 2)
@@ -108,7 +111,10 @@ func (s summary) row(u UnitResult) string {
 		state = "**" + state + "**"
 	}
 	if u.Action != "" {
-		ran, changes, duration = strings.ToLower(string(u.Action)), u.Changes.String(), Duration(u.Duration)
+		ran, duration = strings.ToLower(string(u.Action)), Duration(u.Duration)
+		if u.Outcome != Failed || u.Changes.Any() { // of a failure nobody knows what it changed
+			changes = u.Changes.String()
+		}
 	}
 	if address := s.site.blob(u.ReceiptRevision, u.Receipt); address != "" {
 		receipt = link("receipt", address)

@@ -21,7 +21,7 @@ func TestSummary(t *testing.T) {
 
 | Unit | State | What ran | Changes | Duration | Receipt |
 | --- | --- | --- | --- | --- | --- |
-| db | **failed** | apply | no changes | 12s | – |
+| db | **failed** | apply | – | 12s | – |
 | old | destroyed | destroy | 3 to destroy | 1m5s | – |
 | app | waiting | – | – | – | – |
 | net | applied | apply | 2 to create | 3.4s | [receipt](https://git.example/acme/shop/blob/cccccccccccccccccccccccccccccccccccccccc/units/net/receipt.yaml) |
@@ -79,11 +79,11 @@ func TestSummaryOfNothingToDo(t *testing.T) {
 
 func TestSummaryPlans(t *testing.T) {
 	t.Parallel()
-	run := Run{Operation: "plan", Environment: "dev", Result: RunPlanned, Units: []UnitResult{
+	run := Run{Operation: "reconcile", Environment: "dev", Result: RunPlanned, Units: []UnitResult{
 		{Unit: "net", Outcome: Planned, Action: Plan, Changes: driver.Changes{Create: 1}, PlanText: "+ a\n"},
 		{Unit: "<b>", Outcome: Planned, Action: Plan, Changes: driver.Changes{Replace: 1}, PlanText: "-/+ b"},
 	}}
-	want := `## Plan dev
+	want := `## Reconcile dev
 
 **dev: 2 planned**
 

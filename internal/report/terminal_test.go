@@ -29,7 +29,7 @@ func TestTerminalConverge(t *testing.T) {
 		RefRead{Plane: "desired", Ref: "gitopsctr/desired/dev", Revision: revA, Subject: "Apply desired resources to dev"},
 		RefRead{Plane: "observed", Ref: "gitopsctr/observed/dev"},
 		RefUpdated{Plane: "desired", Ref: "gitopsctr/desired/dev", Old: revA, New: revB, Message: "Apply desired resources to dev\n\nbody"},
-		UnitState{Unit: "net", State: Ready, Reason: "no receipt", Causes: []string{"source inputs changed"}},
+		UnitState{Unit: "net", State: Ready, Reason: "no receipt", Details: []Note{{"CAUSE", "source inputs changed"}}},
 		UnitState{Unit: "app", State: Wait, Reason: "receipt does not exist: db"},
 		UnitStarted{Unit: "net", Kind: "Terraform", Action: Apply, Reason: "no receipt"},
 		UnitOutput{Unit: "net", Line: "\x1b[1mterraform_data.a: Creating...\x1b[0m"},

@@ -161,8 +161,8 @@ func refKept(e RefKept) Line {
 
 func unitState(e UnitState) []Line {
 	lines := []Line{{Word: string(e.State), spans: unitAnd(e.Unit, e.Reason)}}
-	for _, cause := range e.Causes {
-		lines = append(lines, Line{Word: "CAUSE", spans: []span{{text, cause}}})
+	for _, d := range e.Details {
+		lines = append(lines, Line{Word: d.Word, spans: []span{{text, d.Text}}})
 	}
 	return lines
 }

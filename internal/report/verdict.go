@@ -61,9 +61,14 @@ func verdict(run Run) string {
 	case RunDrifted:
 		return "DRIFT: " + list(run.Units, Drifted)
 	case RunPlanned:
+		if run.Operation == "plan" {
+			return "PLANNED: " + CountPlan(run).String()
+		}
 		return "PLANNED: " + Tally(run)
 	case RunPublished:
 		return "PUBLISHED: " + run.DesiredRef + " advanced to " + Abbreviate(run.DesiredRevision)
+	case RunProposed:
+		return "PROPOSED: " + run.DesiredRef + " stays as it is until the candidate is merged"
 	case RunUnchanged:
 		return "UNCHANGED: " + drivers
 	}

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"strings"
+)
+
+// details are the Units one by one, folded.
+func (p planPage) details(results []UnitResult) section {
+	d := section{name: "plan", open: "\n"}
+	var detailed int
+	for _, u := range results {
+		if planRank(u) != rankUnchanged {
+			detailed++
+		}
+	}
+	share := min(60_000, max(1500, p.limit*3/5/max(1, detailed)))
+	for _, u := range results {
+		if body := p.body(u, share); planRank(u) != rankUnchanged && body != "\n" {
+			head := "<code>" + html.EscapeString(plain(shorten(u.Unit, 300))) + "</code>: " + detailTitle(u)
+			d.parts = append(d.parts, part{folded(head, body), planRank(u)})
+		}
+	}
+	return d
+}
+
+func detailTitle(u UnitResult) string {
+	switch {
+	case u.Outcome == Failed:
+		return "failed"
+	case u.Teardown():
+		return "❗ deletion"
+	case u.Foresight != nil && u.Foresight.Certainty == Deferred:
+		return "deferred"
+	case u.Outcome == Waiting:
+		return "waits"
+	case u.loses():
+		return "❗ " + u.Changes.String()
+	}
+	return u.Changes.String()
+}
+
+// body is what there is to say of one Unit, in about share bytes.
+func (p planPage) body(u UnitResult, share int) string {
+	var b strings.Builder
+	if u.Err != "" {
+		b.WriteString(fenced(shorten(u.Err, share/2), "") + "\n")
+	}
+	b.WriteString(lostResources(u, share/4))
+	document := ""
+	if f := u.Foresight; f != nil {
+		b.WriteString(foreseen(f, share/8))
+		if f.Diff != "" {
+			document = "Desired document:\n\n" + fenced(shorten(f.Diff, share/4), "diff")
+		}
+	}
+	if u.PlanText != "" && (u.Changes.Any() || u.Outcome != Planned) {
+		b.WriteString("Plan:\n\n" + fenced(asDiff(shorten(strings.Trim(u.PlanText, "\r\n"), max(500, share-b.Len()-len(document)-100))), "diff") + "\n")
+	}
+	return strings.TrimRight(b.String()+document, "\n") + "\n"
+}
+
+// lostResources lists the resources that a Unit destroys or replaces before its plan, and says how many it leaves out.
+func lostResources(u UnitResult, limit int) string {
+	if u.Losses() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	shown := 0
+	for _, r := range u.Changes.Resources {
+		if r.Action != "destroy" && r.Action != "replace" {
+			continue
+		}
+		text := "- ❗ " + r.Action + " " + codeSpan(shorten(r.Address, 300)) + "\n"
+		if b.Len()+len(text) > limit {
+			break
+		}
+		b.WriteString(text)
+		shown++
+	}
+	if rest := u.Losses() - shown; rest > 0 {
+		fmt.Fprintf(&b, "- ❗ %d more to destroy or replace\n", rest)
+	}
+	return b.String() + "\n"
+}
+
+// foreseen says what a plan is based on: awaited values and fallbacks.
+func foreseen(f *Foresight, limit int) string {
+	var lines []string
+	for _, a := range f.Awaited {
+		lines = append(lines, "- waits on "+codeSpan(shorten(a.Value, 300))+" for "+codeSpan(shorten(a.At, 300))+": "+codeSpan(shorten(a.Cause, 300))+"\n")
+	}
+	for _, b := range f.Fallbacks {
+		lines = append(lines, "- "+codeSpan(shorten(b.At, 300))+" is a **fallback** for "+codeSpan(shorten(b.Reference, 300))+"; the real value may differ\n")
+	}
+	var b strings.Builder
+	for i, line := range lines {
+		if b.Len()+len(line) > limit && i > 0 {
+			fmt.Fprintf(&b, "- and %d more\n", len(lines)-i)
+			break
+		}
+		b.WriteString(line)
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
