@@ -3,67 +3,72 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gitopsctr/gitopsctr/internal/engine"
+	"github.com/gitopsctr/gitopsctr/internal/inspect"
+	"github.com/gitopsctr/gitopsctr/internal/report"
 )
+
+// ExitNotSettled is the exit code of status --exit-code when a Unit is to run, or waits.
+const ExitNotSettled = 3
 
 func newStatus(o *globalOptions) *cobra.Command {
 	var r engine.StatusRequest
+	var exitCode bool
 	c := &cobra.Command{
-		Use:   "status --environment E",
+		Use:   "status [--environment E]",
 		Short: "Tell every Unit's state and what is next",
+		Long: `Status tells for each Unit of an environment whether it is clean, ready to run, waiting and for what, or only published,
+and why a ready one changed since its last Receipt: commits, files and fields. NEXT is what converge would run first.
+Without --environment it prints the table of all environments.
+
+The report of one environment goes to standard error, as all progress does; --output json prints it for programs on
+standard output. The exit code is 0 whatever the states are, unless --exit-code is given.`,
+		Example: `  gitopsctr status
+  gitopsctr status --environment dev --unit app --verbose
+  gitopsctr status --environment dev --exit-code || echo "dev is not settled"`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := require(c, "environment"); err != nil {
-				return err
-			}
 			r.Verbose = o.verbose
-			return o.run(c, nil, func(ctx context.Context, e *engine.Engine) (engine.Outcome, error) { return e.Status(ctx, r) })
+			if r.Environment == "" {
+				return o.statusOfAll(c)
+			}
+			settled := true
+			err := o.run(c, nil, func(ctx context.Context, e *engine.Engine) (engine.Outcome, error) {
+				outcome, err := e.Status(ctx, r)
+				settled = !slices.ContainsFunc(outcome.Run.Units, func(u report.UnitResult) bool { return u.State == report.Ready || u.State == report.Wait })
+				return outcome, err
+			})
+			if err == nil && exitCode && !settled {
+				return &exitError{ExitNotSettled}
+			}
+			return err
 		},
 	}
 	targetFlags(c, &r.Target, false)
-	c.Flags().StringVar(&r.Unit, "unit", "", "only this Unit")
-	c.Flags().StringVar(&r.DesiredRevision, "desired-revision", "", "commit of the desired ref to look at (default: its head)")
+	f := c.Flags()
+	f.Lookup("environment").Usage = "name of the environment (default: a table of all)"
+	f.StringVar(&r.Unit, "unit", "", "only this Unit")
+	f.StringVar(&r.DesiredRevision, "desired-revision", "", "commit of the desired ref to look at (default: its head)")
+	f.BoolVar(&exitCode, "exit-code", false, fmt.Sprintf("exit with %d when a Unit is to run or waits", ExitNotSettled))
+	o.offlineFlag(c)
 	return c
 }
 
-func newResolveDesired(o *globalOptions) *cobra.Command {
-	var t engine.Target
-	var revision string
-	c := &cobra.Command{
-		Use:   "resolve-desired (--desired-ref R | --environment E) [--desired-revision X]",
-		Short: "Print the full commit of a desired ref",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if t.Environment == "" && t.DesiredRef == "" {
-				return &engine.UsageError{Message: fmt.Sprintf("%s needs --desired-ref or --environment", c.CommandPath())}
-			}
-			return o.run(c, nil, func(ctx context.Context, e *engine.Engine) (engine.Outcome, error) {
-				outcome, err := e.ResolveDesired(ctx, t, revision)
-				if err == nil {
-					err = o.printRevision(outcome.Revision)
-				}
-				return outcome, err
-			})
-		},
+// statusOfAll prints the table of the environments: status without one.
+func (o *globalOptions) statusOfAll(c *cobra.Command) error {
+	for _, name := range []string{"unit", "desired-ref", "desired-revision", "observed-ref", "exit-code"} {
+		if c.Flags().Changed(name) {
+			o.started = true
+			return fmt.Errorf("--%s needs --environment", name)
+		}
 	}
-	targetFlags(c, &t, false)
-	c.Flags().StringVar(&revision, "desired-revision", "", "commit in the ref's history (default: its head)")
-	return c
-}
-
-func newValidate(o *globalOptions) *cobra.Command {
-	var r engine.ValidateRequest
-	c := &cobra.Command{
-		Use:   "validate [FILE...] [--environment E...]",
-		Short: "Check the Project, its Environments and Units without touching any ref",
-		Args:  cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			r.Files = args
-			return o.run(c, nil, func(_ context.Context, e *engine.Engine) (engine.Outcome, error) { return e.Validate(r) })
-		},
+	q := inspect.Query{Selector: "environments", Output: inspect.Table}
+	if strings.EqualFold(o.output, "json") {
+		q.Output = inspect.JSON
 	}
-	c.Flags().StringArrayVar(&r.Environments, "environment", nil, "check this environment (repeatable; default: all)")
-	c.Flags().BoolVar(&r.FailFast, "fail-fast", false, "stop at the first fault")
-	return c
+	return o.get(c, q)
 }

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 
+	"github.com/gitopsctr/gitopsctr/internal/inspect"
+	"github.com/gitopsctr/gitopsctr/internal/observed"
 	"github.com/gitopsctr/gitopsctr/internal/report"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
 )
@@ -50,6 +52,7 @@ func (e *Engine) Status(ctx context.Context, r StatusRequest) (Outcome, error) {
 	}
 	run := e.newRun("status", s, p)
 	run.Result = report.RunClean
+	explainer := e.newExplainer(s, p, r.Verbose)
 	for _, status := range statuses {
 		if r.Unit != "" && status.Unit != r.Unit {
 			continue
@@ -57,18 +60,22 @@ func (e *Engine) Status(ctx context.Context, r StatusRequest) (Outcome, error) {
 		i := slices.IndexFunc(results, func(u report.UnitResult) bool { return u.Unit == status.Unit })
 		unit := results[i]
 		unit.Position.File = e.authoredFile(s, status.Unit)
-		run.Units = append(run.Units, unit)
-		causes, err := e.explain(ctx, s, p, status)
+		details, err := explainer.explain(ctx, status)
 		if err != nil {
 			return Outcome{}, err
 		}
-		e.emit(report.UnitState{Unit: status.Unit, State: report.State(status.Condition), Reason: status.Reason, Causes: causes})
+		unit.Details = details
+		run.Units = append(run.Units, unit)
+		e.emit(report.UnitState{Unit: status.Unit, State: report.State(status.Condition), Reason: status.Reason, Details: details})
 		if unit.State == report.Wait {
 			run.Result = report.RunWaiting
 		}
 	}
 	if r.Unit != "" && len(run.Units) == 0 {
-		return Outcome{}, fmt.Errorf("environment %s has no Unit %q; it has %s", s.Environment, r.Unit, listOrNone(names))
+		return Outcome{}, &inspect.NotFoundError{Family: observed.UnitFamily, Name: r.Unit, Where: "environment " + s.Environment, Known: names}
+	}
+	if err := e.tellLeases(ctx, s, p); err != nil {
+		return Outcome{}, err
 	}
 	run.Duration = e.Now().Sub(start)
 	e.emit(report.RunFinished{Run: run})

@@ -96,6 +96,9 @@ func (v *validation) check() {
 	v.project = p
 	if whole {
 		v.valid[p.file] = true
+		if v.stackTemplates() != nil {
+			return
+		}
 	}
 	for _, file := range v.request.Files {
 		if v.file(path.Clean(file)) != nil {
@@ -141,8 +144,12 @@ func (v *validation) file(file string) error {
 		_, err = resource.DecodeEnvironment(file, data, path.Base(path.Dir(file)))
 	case n.Get("apiVersion").Str() == resource.UnitAPI:
 		_, err = v.unit(file, data)
+	case kind == "Stack":
+		_, err = resource.DecodeAuthoredStack(file, data)
+	case kind == "StackTemplate":
+		_, err = resource.DecodeAuthoredStackTemplate(file, data)
 	default:
-		err = &document.Error{File: file, Pointer: "/kind", Message: fmt.Sprintf("documents of kind %q are not validated on their own", kind), Fix: "name Project, Environment or Unit files"}
+		err = &document.Error{File: file, Pointer: "/kind", Message: fmt.Sprintf("documents of kind %q are not validated on their own", kind), Fix: "name Project, Environment, Unit, Stack or StackTemplate files"}
 	}
 	if err != nil {
 		return v.fault(err)
@@ -159,7 +166,7 @@ func (v *validation) unit(file string, data []byte) (*resource.AuthoredUnit, err
 	if name, ok := resource.QualifiedNameOf("units/"+path.Base(file), "units"); ok && name != u.Name {
 		return nil, &document.Error{File: file, Pointer: "/metadata/name", Message: fmt.Sprintf("the name is %q, but the file is named %q", u.Name, name), Fix: "make them equal"}
 	}
-	return u, u.CheckDirect()
+	return u, errors.Join(u.CheckDirect(), v.checkDriver(file, u))
 }
 
 // environment checks an Environment and its Units, one by one and against each other.
@@ -208,11 +215,15 @@ func (v *validation) environment(name string) error {
 		v.valid[file] = true
 		units[u.Name] = u
 	}
-	return v.references(units)
+	if err := v.stacks(name); err != nil {
+		return err
+	}
+	return v.references(env, units)
 }
 
-// references checks each Unit against the others: producers that never have evidence, artifacts that nobody makes.
-func (v *validation) references(units map[string]*resource.AuthoredUnit) error {
+// references checks each Unit against the others: producers that never have evidence, artifacts that nobody makes, values
+// that cannot be where they are read.
+func (v *validation) references(env *resource.Environment, units map[string]*resource.AuthoredUnit) error {
 	known := func(name string) (string, *document.Node, bool) {
 		if u := units[name]; u != nil {
 			return u.Kind, u.Spec, true
@@ -223,6 +234,14 @@ func (v *validation) references(units map[string]*resource.AuthoredUnit) error {
 		if err := v.fault(desired.CheckReferences(units[name], known, true)); err != nil {
 			return err
 		}
+		for _, fault := range desired.CheckEnvironmentReferences(units[name], env) {
+			if err := v.fault(fault); err != nil {
+				return err
+			}
+		}
+	}
+	if err := v.promotions(env, units); err != nil {
+		return err
 	}
 	return v.cycles(units)
 }
