@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/gitopsctr/gitopsctr/internal/cli"
 	"github.com/gitopsctr/gitopsctr/internal/driver"
+	"github.com/gitopsctr/gitopsctr/internal/driver/ociimages"
 	"github.com/gitopsctr/gitopsctr/internal/driver/terraform"
 	"github.com/gitopsctr/gitopsctr/internal/driver/terraform/install"
 	"github.com/gitopsctr/gitopsctr/internal/engine"
+	"github.com/gitopsctr/gitopsctr/internal/forge"
 	"github.com/gitopsctr/gitopsctr/internal/gitstate"
+	"github.com/gitopsctr/gitopsctr/internal/lease"
 )
 
 // grace is how long a tool has after a cancelled run's SIGINT before it is killed. The platform itself allows less than
@@ -46,13 +50,18 @@ func openEngine(ctx context.Context, s *cli.IO, settings cli.Settings) (_ *engin
 			Credentials: credentials(s, token),
 			Identity:    identity(s, settings),
 		},
-		Drivers:     drivers(s, settings, temp, masker),
+		Drivers:     drivers(s, settings, token, temp, masker),
 		Sink:        settings.Sink,
 		Controller:  controller(s),
+		LeaseOwner:  leaseOwner(s).String(),
+		LockDir:     os.TempDir(),
+		RunEnded:    runEnded(s, token),
 		MaxParallel: settings.MaxParallel,
 		Stdin:       s.In,
 		Masker:      masker,
+		OpenForge:   pullRequestForge(s, token),
 		Approve:     settings.Approve,
+		Offline:     settings.Offline,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
@@ -61,7 +70,7 @@ func openEngine(ctx context.Context, s *cli.IO, settings cli.Settings) (_ *engin
 }
 
 // drivers are the installed drivers; every kind without one is refused when it is to run.
-func drivers(s *cli.IO, settings cli.Settings, temp string, masker *driver.Masker) driver.Registry {
+func drivers(s *cli.IO, settings cli.Settings, token, temp string, masker *driver.Masker) driver.Registry {
 	return driver.NewRegistry(terraform.New(terraform.Options{
 		// GITHUB_TOKEN is never in a job's environment unless the workflow's author put it there, for a provider.
 		Env:              driver.Environment(s.Environ, "GITHUB_TOKEN"),
@@ -72,7 +81,36 @@ func drivers(s *cli.IO, settings cli.Settings, temp string, masker *driver.Maske
 		PluginCacheDir:   filepath.Join(temp, "plugins"),
 		Timeouts:         driver.Timeouts{Grace: grace, Lock: settings.LockTimeout},
 		Mask:             masker,
+	}), ociimages.New(ociimages.Options{
+		Env:       driver.Environment(s.Environ),
+		Logins:    registryLogins(s, token),
+		PlanBuild: settings.PlanBuild,
+		Timeouts:  driver.Timeouts{Grace: grace},
+		Mask:      masker,
 	}))
+}
+
+// registryLogins lets the job's token push to the container registry of the forge that gave it, and to no other: GitHub's,
+// that of a GitHub Enterprise Server, and that of other forges, which is at the server's own address.
+func registryLogins(s *cli.IO, token string) []ociimages.Login {
+	const public = "https://github.com"
+	server := first(s.Getenv("GITHUB_SERVER_URL"), public)
+	u, err := url.Parse(first(s.Getenv("GITOPSCTR_TOKEN_URL"), server))
+	if token == "" || err != nil || u.Scheme != "https" {
+		return nil
+	}
+	registries := []string{u.Host}
+	switch from, err := url.Parse(server); {
+	case u.Host == "github.com":
+		registries = []string{"ghcr.io"}
+	case err == nil && from.Host == u.Host:
+		registries = append(registries, "containers."+u.Host)
+	}
+	var logins []ociimages.Login
+	for _, registry := range registries {
+		logins = append(logins, ociimages.Login{Registry: registry, Source: "the job's token", Username: first(s.Getenv("GITHUB_ACTOR"), "gitopsctr"), Password: token})
+	}
+	return logins
 }
 
 // credentials are sent to the server of the job, or to the one that GITOPSCTR_TOKEN_URL names, and nowhere else.
@@ -97,6 +135,30 @@ func identity(s *cli.IO, settings cli.Settings) gitstate.Identity {
 	return gitstate.Identity{
 		Name:  first(settings.AuthorName, s.Getenv("GITOPSCTR_GIT_AUTHOR_NAME")),
 		Email: first(settings.AuthorEmail, s.Getenv("GITOPSCTR_GIT_AUTHOR_EMAIL")),
+	}
+}
+
+// leaseOwner is what effect leases say of this process (chapter D, 6.2).
+func leaseOwner(s *cli.IO) lease.Owner {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return lease.Owner{Run: s.Getenv("GITHUB_RUN_ID"), Attempt: s.Getenv("GITHUB_RUN_ATTEMPT"), Host: host, PID: os.Getpid()}
+}
+
+// runEnded asks the server of the job whether a run of its repository is over; nil outside of a workflow and without token.
+func runEnded(s *cli.IO, token string) func(context.Context, int64, int) (bool, error) {
+	repository := s.Getenv("GITHUB_REPOSITORY")
+	if token == "" || repository == "" || s.Getenv("GITHUB_RUN_ID") == "" {
+		return nil
+	}
+	return func(ctx context.Context, run int64, attempt int) (bool, error) {
+		r, err := forge.Open(forge.Options{APIURL: s.Getenv("GITHUB_API_URL"), Repository: repository, Token: token})
+		if err != nil {
+			return false, err
+		}
+		return r.RunEnded(ctx, run, attempt)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gitopsctr": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"gitopsctr": func() { os.Exit(run()) }, "fake-docker": fakeDocker})
 }
 
 // TestScripts drives the program against a real bare remote, real git and real terraform. Each script shows one behaviour.
@@ -25,6 +26,12 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(cond string) (bool, error) {
+			if cond == "docker" {
+				return dockerReachable(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Vars = append(env.Vars,
@@ -32,6 +39,8 @@ func TestScripts(t *testing.T) {
 				"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1", "CHECKPOINT_DISABLE=1", "GITOPSCTR_TERRAFORM="+tool, "TF_CLI_CONFIG_FILE=",
 				"GIT_AUTHOR_NAME=author", "GIT_AUTHOR_EMAIL=author@example.test", "GIT_COMMITTER_NAME=author", "GIT_COMMITTER_EMAIL=author@example.test",
 				"SOURCE_DATE=2024-01-02T03:04:05Z")
+			env.Values[registryKey{}] = newScriptRegistry()
+			env.Values[forgeKey{}] = &scriptForge{}
 			for _, dir := range []string{home, filepath.Join(env.WorkDir, "state")} {
 				if err := os.MkdirAll(dir, 0o755); err != nil {
 					return err
@@ -40,11 +49,16 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"repository": cmdRepository,
-			"push":       cmdPush,
-			"refs":       cmdRefs,
-			"same-refs":  cmdSameRefs,
-			"replace":    cmdReplace,
+			"repository":  cmdRepository,
+			"push":        cmdPush,
+			"refs":        cmdRefs,
+			"same-refs":   cmdSameRefs,
+			"replace":     cmdReplace,
+			"executed":    cmdExecuted,
+			"registry":    cmdRegistry,
+			"forge":       cmdForge,
+			"pulls":       cmdPulls,
+			"engine-name": cmdEngineName,
 		},
 	})
 }

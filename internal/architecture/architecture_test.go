@@ -29,6 +29,8 @@ const module = "github.com/gitopsctr/gitopsctr"
 // its own; "schemas", "examples" and "main" are at the top of the module.
 var rooms = []string{
 	"schemas", "document", "resource", "expression", "graph", "schedule", "gitstate", "source", "observed", "desired",
+	"inspect",  // what people ask for is made of what observed and desired derive; it knows no drivers and prints nothing by itself
+	"scaffold", // the text of new documents is made from their contracts alone
 	"driver", "driver/*", "lease", "forge", "report", "engine", "examples", "cli", "action", "main",
 }
 

@@ -110,8 +110,10 @@ and immutable; the observed ref holds a Receipt for each, the evidence of what i
 	flags.BoolVar(&options.verbose, "verbose", false, "say more about each Unit")
 	flags.StringVar(&options.output, "output", "text", "how to print the outcome: text, or json on standard output")
 	root.AddCommand(
-		newApply(options), newReconcile(options), newConverge(options), newVerify(options), newStatus(options),
-		newValidate(options), newResolveDesired(options), newSchemas(options), newDemo(options),
+		newApply(options), newReconcile(options), newConverge(options), newPlan(options), newVerify(options), newStatus(options),
+		newPromote(options), newRollback(options), newCheckCandidate(options),
+		newValidate(options), newResolveDesired(options), newGet(options), newDependencies(options), newCreate(options), newSchemas(options), newDemo(options),
+		newDelete(options), newRecoverEffectLease(options), newRecoverOpaqueUnit(options), newResolveOpaqueUnit(options),
 	)
 	if action != nil {
 		root.AddCommand(&cobra.Command{
@@ -128,6 +130,7 @@ and immutable; the observed ref holds a Receipt for each, the evidence of what i
 			},
 		})
 	}
+	options.completeFlags(root)
 	for _, c := range root.Commands() {
 		if c.Args == nil {
 			c.Args = noArgs

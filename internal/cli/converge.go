@@ -13,7 +13,7 @@ import (
 
 func newConverge(o *globalOptions) *cobra.Command {
 	var r engine.ConvergeRequest
-	var yes bool
+	var yes, dependencies bool
 	c := &cobra.Command{
 		Use:   "converge --environment E [--authored | -f PATH...] [--unit U... | --partition P]",
 		Short: "Run what is not clean, producers first, until nothing is left to do",
@@ -23,11 +23,13 @@ run, independent ones in parallel, producers before consumers. Each Receipt is p
 With --authored or -f the desired state is first built from the authored documents, and again whenever new evidence lets
 a waiting Unit go on. A Unit that waits is not a failure: the exit code is 0 and the report says what it waits for.`,
 		Example: `  gitopsctr converge --environment dev --authored --source-revision HEAD --yes
-  gitopsctr converge --environment dev --unit app --yes`,
+  gitopsctr converge --environment dev --unit app --yes
+  gitopsctr converge --environment dev --unit app --with-dependencies=false --yes`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := require(c, "environment"); err != nil {
 				return err
 			}
+			r.WithoutDependencies = !dependencies
 			approve := o.ask
 			if yes {
 				approve = nil
@@ -39,6 +41,7 @@ a waiting Unit go on. A Unit that waits is not a failure: the exit code is 0 and
 	inputFlags(c, &r.ApplyRequest)
 	f := c.Flags()
 	f.StringArrayVar(&r.Units, "unit", nil, "only this Unit and its producers (repeatable)")
+	f.BoolVar(&dependencies, "with-dependencies", true, "run the producers of the --unit or --partition Units too, as far as they are not clean")
 	f.IntVar(&r.MaxSteps, "max-steps", 0, "stop with an error after this many driver runs (default: no limit)")
 	f.BoolVar(&r.FailOnRepeat, "fail-on-repeat", false, "stop with an error when a Unit that already ran is to run again")
 	f.BoolVar(&yes, "yes", false, "do not ask before drivers run")

@@ -29,6 +29,8 @@ func newDemo(o *globalOptions) *cobra.Command {
 		Short: "Set up a throw-away repository with a bare remote and converge it, offline",
 		Long: `Demo writes an example repository and a bare remote into a directory of their own, converges its environment dev with the
 terraform or tofu found on PATH, and says where to look. It touches nothing else and needs no network.`,
+		Example: `  gitopsctr demo
+  gitopsctr demo --dir ./try`,
 		RunE: func(c *cobra.Command, _ []string) error { return o.demo(c, dir, installTofu) },
 	}
 	c.Flags().StringVar(&dir, "dir", "", "empty or new directory for the example (default: a new temporary one)")

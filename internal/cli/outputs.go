@@ -32,6 +32,10 @@ func (o *globalOptions) writeOutputs(out engine.Outcome) error {
 		add("change_status", p.Status)
 		add("change_url", p.URL)
 	}
+	if p := out.Promotion; p != nil {
+		add("candidate_revision", p.CandidateRevision)
+		add("source_desired_revision", p.SourceDesiredRevision)
+	}
 	if out.Revision != "" {
 		add("active", "true")
 		add("desired_revision", out.Revision)

@@ -23,11 +23,15 @@ type Settings struct {
 	// Terraform is the path of the tool to use; TerraformVersion and OpenTofuVersion ask to fetch exactly that version.
 	Terraform, TerraformVersion, OpenTofuVersion string
 	LockTimeout                                  time.Duration
+	// PlanBuild makes plans build the images that are not published yet.
+	PlanBuild bool
 	// Token is for pushes; "" takes it from the environment.
 	Token                   string
 	AuthorName, AuthorEmail string
 	Sink                    report.Sink
 	Approve                 func(unit string) (bool, error)
+	// Offline reads the refs as the clone last saw them.
+	Offline bool
 }
 
 // Open makes an engine from settings; done releases it and everything temporary.
@@ -42,10 +46,12 @@ type globalOptions struct {
 	remote     string
 	verbose    bool
 	output     string
+	offline    bool
 
 	maxParallel                                  int
 	terraform, terraformVersion, opentofuVersion string
 	lockTimeout                                  time.Duration
+	planBuild                                    bool
 }
 
 // driverFlags adds the flags of commands that run drivers.
@@ -91,7 +97,7 @@ func (o *globalOptions) run(c *cobra.Command, approve func(string) (bool, error)
 	defer bus.Heartbeat(c.Context(), heartbeat)()
 	e, done, err := o.open(c.Context(), o.io, Settings{
 		Repository: o.repository, Remote: o.remote, MaxParallel: o.maxParallel, Terraform: o.terraform,
-		TerraformVersion: o.terraformVersion, OpenTofuVersion: o.opentofuVersion, LockTimeout: o.lockTimeout, Sink: bus, Approve: approve,
+		TerraformVersion: o.terraformVersion, OpenTofuVersion: o.opentofuVersion, LockTimeout: o.lockTimeout, PlanBuild: o.planBuild, Sink: bus, Approve: approve, Offline: o.offline,
 	})
 	if err != nil {
 		return err

@@ -40,6 +40,12 @@ type Destroyer interface {
 	Destroy(ctx context.Context, u Unit) (*document.Node, error)
 }
 
+// A Checker finds faults in an authored spec that its schema lets pass and that would only show when the driver runs
+// (chapter G, 9). The error is an *Error with a Pointer. Parts that are not written yet are no faults.
+type Checker interface {
+	Check(authored *document.Node) error
+}
+
 // A Unit is one desired Unit and the place to work on it.
 type Unit struct {
 	Environment   string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gitopsctr/gitopsctr/internal/desired"
+	"github.com/gitopsctr/gitopsctr/internal/expression"
 	"github.com/gitopsctr/gitopsctr/internal/gitstate"
 	"github.com/gitopsctr/gitopsctr/internal/report"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
@@ -17,6 +18,9 @@ func (e *Engine) Apply(ctx context.Context, r ApplyRequest) (Outcome, error) {
 	start := e.Now()
 	s, err := e.open(r.Target)
 	if err != nil {
+		return Outcome{}, err
+	}
+	if err := s.checkGate("apply"); err != nil {
 		return Outcome{}, err
 	}
 	e.emit(report.RunStarted{Operation: "apply", Environment: r.Environment})
@@ -37,12 +41,14 @@ func (e *Engine) Apply(ctx context.Context, r ApplyRequest) (Outcome, error) {
 	}
 	run.Result = report.RunUnchanged
 	if publication.Revision != "" {
-		run.Result = report.RunPublished
+		run.Result = publication.result()
 	}
 	run.DesiredRevision = p.desired.Revision()
 	if run.Units, err = a.results(p, candidate); err != nil {
 		return Outcome{}, err
 	}
+	markProposed(run.Units, candidate, publication)
+	e.tellLineage(ctx, &run, p.desired)
 	run.Duration = e.Now().Sub(start)
 	e.emit(report.RunFinished{Run: run})
 	return Outcome{Run: run, Publication: publication}, nil
@@ -50,13 +56,24 @@ func (e *Engine) Apply(ctx context.Context, r ApplyRequest) (Outcome, error) {
 
 // An applier builds and publishes candidates of one apply request, as often as new evidence asks for it.
 type applier struct {
-	engine  *Engine
-	scope   *scope
-	request ApplyRequest
-	inputs  *inputs
-	hasher  *source.Hasher
-	usable  map[string]bool
-	told    map[string]string // Unit → the wait that was last told, so that repeats are not
+	engine   *Engine
+	scope    *scope
+	request  ApplyRequest
+	inputs   *inputs
+	purpose  purpose
+	recorded recordedPromotion
+	hasher   *source.Hasher
+	hashes   *desired.InputHashes
+	usable   map[string]bool
+	told     map[string]string // Unit → the wait that was last told, so that repeats are not
+	// foretold is what plans know of producers' results; nil outside of a plan.
+	foretold func(unit string) (expression.Evidence, bool)
+	// kept are the leased Units that the last publication left as they were, with who holds them; keepLeased leaves them
+	// instead of refusing the whole publication.
+	kept       map[string]string
+	keepLeased bool
+	// seen are the desired Units as this run saw or left them last, nil before it looked.
+	seen map[string]seenUnit
 }
 
 func (e *Engine) newApplier(ctx context.Context, s *scope, r ApplyRequest) (*applier, error) {
@@ -64,24 +81,39 @@ func (e *Engine) newApplier(ctx context.Context, s *scope, r ApplyRequest) (*app
 	if err != nil {
 		return nil, err
 	}
-	return &applier{engine: e, scope: s, request: r, inputs: in, hasher: &source.Hasher{}, usable: map[string]bool{}, told: map[string]string{}}, nil
+	return &applier{engine: e, scope: s, request: r, inputs: in, purpose: applyPurpose(s.Environment, in, r.Partition),
+		recorded: newRecordedPromotion(in.documents), hasher: &source.Hasher{}, hashes: &desired.InputHashes{}, usable: map[string]bool{}, told: map[string]string{}}, nil
 }
 
 // build makes the candidate for the current planes.
 func (a *applier) build(ctx context.Context, p *planes) (*desired.Candidate, error) {
-	return desired.Build(ctx, desired.Input{
+	promotion := a.purpose.promoted
+	if promotion == nil {
+		var err error
+		if promotion, err = a.recorded.load(ctx, a.engine, p.desired); err != nil {
+			return nil, err
+		}
+	}
+	candidate, err := desired.Build(ctx, desired.Input{
 		Project:        a.scope.project.Project,
 		Environment:    a.scope.environment,
 		Documents:      a.inputs.documents,
 		Source:         a.inputs.index,
 		SourceRevision: a.inputs.revision,
 		Hasher:         a.hasher,
+		InputHashes:    a.hashes,
 		State:          p.state,
 		Usable:         a.revisionUsable,
 		Partition:      a.request.Partition,
 		Dry:            a.request.Dry,
 		DryPlan:        a.request.Dry,
+		Promotion:      promotion,
+		Foretold:       a.foretold,
 	})
+	if err == nil {
+		a.purpose.record(candidate, p.desired.Revision())
+	}
+	return candidate, err
 }
 
 // revisionUsable tells whether a Unit may stay pinned to revision (chapter B, 3.4 step 6).
@@ -111,11 +143,15 @@ func (a *applier) revisionUsable(ctx context.Context, revision string) (bool, er
 // no-op and for a dry run. When somebody else publishes in between, the candidate is built anew on the new head.
 func (a *applier) apply(ctx context.Context, p *planes) (*desired.Candidate, Publication, error) {
 	e, s := a.engine, a.scope
+	if err := a.checkSuperseded(ctx, p); err != nil {
+		return nil, Publication{}, err
+	}
 	candidate, err := a.build(ctx, p)
 	if err != nil {
 		return nil, Publication{}, err
 	}
 	a.tell(candidate)
+	a.kept = nil
 	if a.request.Dry {
 		e.emit(dryNote(candidate, s))
 		return candidate, Publication{}, nil
@@ -125,14 +161,16 @@ func (a *applier) apply(ctx context.Context, p *planes) (*desired.Candidate, Pub
 		return candidate, Publication{}, nil
 	}
 	if s.environment.ChangeGate == resource.PullRequestGate {
-		publication, err := a.publishCandidate(ctx, p, candidate)
-		return candidate, publication, err
+		return a.publishCandidate(ctx, p, candidate)
 	}
-	message := fmt.Sprintf("Apply desired resources to %s", s.Environment)
+	message := a.purpose.message
 	result, err := e.store.Update(ctx, s.refs.Desired, func(current *gitstate.Snapshot) ([]gitstate.Change, error) {
 		if current.Revision() != p.desired.Revision() {
 			e.emit(report.Note{Word: "RETRY", Text: s.refs.Desired + " moved; building the desired state again on its new head"})
 			if err := e.refetch(ctx, s, p, current); err != nil {
+				return nil, err
+			}
+			if err := a.checkSuperseded(ctx, p); err != nil {
 				return nil, err
 			}
 			if candidate, err = a.build(ctx, p); err != nil {
@@ -140,9 +178,9 @@ func (a *applier) apply(ctx context.Context, p *planes) (*desired.Candidate, Pub
 			}
 			a.tell(candidate)
 		}
-		edits := candidate.Edits()
-		if len(edits) == 0 {
-			return nil, nil
+		edits, err := a.besideLeases(ctx, p, current, candidate)
+		if err != nil || len(edits) == 0 {
+			return nil, err
 		}
 		return []gitstate.Change{{Message: message, Edits: edits}}, nil
 	})
@@ -155,6 +193,7 @@ func (a *applier) apply(ctx context.Context, p *planes) (*desired.Candidate, Pub
 	if err := p.load(s); err != nil {
 		return nil, Publication{}, err
 	}
+	a.see(p)
 	if len(result.Commits) == 0 {
 		e.emit(report.RefKept{Plane: "desired", Ref: s.refs.Desired, Revision: p.desired.Revision()})
 		return candidate, Publication{}, nil

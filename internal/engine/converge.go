@@ -23,15 +23,21 @@ func (e *Engine) Converge(ctx context.Context, r ConvergeRequest) (Outcome, erro
 	if err != nil {
 		return Outcome{}, err
 	}
+	if len(r.Files) > 0 || r.Authored {
+		if err := s.checkGate("apply"); err != nil {
+			return Outcome{}, err
+		}
+	}
 	if r.MaxSteps < 0 {
 		return Outcome{}, &UsageError{Message: "--max-steps must be 1 or more"}
 	}
 	e.emit(report.RunStarted{Operation: "converge", Environment: r.Environment})
-	c := &convergence{engine: e, scope: s, request: r, ran: map[string]*runRecord{}, done: make(chan completion)}
+	c := &convergence{engine: e, scope: s, request: r, ran: map[string]*runRecord{}, destroyed: map[string]report.UnitResult{}, done: make(chan completion)}
 	if len(r.Files) > 0 || r.Authored {
 		if c.applier, err = e.newApplier(ctx, s, r.ApplyRequest); err != nil {
 			return Outcome{}, err
 		}
+		c.applier.keepLeased = true
 	}
 	if c.planes, err = e.fetch(ctx, s); err != nil {
 		return Outcome{}, err
@@ -40,6 +46,9 @@ func (e *Engine) Converge(ctx context.Context, r ConvergeRequest) (Outcome, erro
 	c.run = e.newRun("converge", s, c.planes)
 	err = c.converge(ctx)
 	c.finish(err)
+	if err == nil {
+		e.tellLineage(ctx, &c.run, c.planes.desired)
+	}
 	c.run.Duration = e.Now().Sub(start)
 	e.emit(report.RunFinished{Run: c.run})
 	if err == nil {
@@ -63,9 +72,12 @@ type convergence struct {
 
 	targets    []string // the Units that this run is about, with their producers; nil is all
 	ran        map[string]*runRecord
+	destroyed  map[string]report.UnitResult // the Units that this run tore down and finalized
 	running    int
 	steps      int
 	progressed bool
+	contended  bool // another run works on the same Units
+	superseded bool // another run has applied a newer commit
 	done       chan completion
 }
 
@@ -83,23 +95,35 @@ type completion struct {
 }
 
 func (c *convergence) converge(ctx context.Context) (err error) {
-	if err := c.advance(ctx); err != nil {
+	if c.work, err = c.engine.newWork(c.scope); err != nil {
+		return err
+	}
+	if err := c.makeWay(ctx); err != nil {
+		return err
+	}
+	if err := c.begin(ctx); err != nil {
 		return err
 	}
 	if err := c.planes.requireDesired(c.scope); err != nil {
 		return err
 	}
-	if c.work, err = c.engine.newWork(c.scope); err != nil {
+	if err := c.cleanUpLeases(ctx); err != nil {
 		return err
 	}
 	if err := c.selectTargets(); err != nil {
+		return err
+	}
+	if err := c.finalizeRoots(ctx); err != nil {
 		return err
 	}
 	for {
 		startErr := c.startReady(ctx)
 		err = errors.Join(err, startErr)
 		if c.running == 0 {
-			return errors.Join(err, ctx.Err())
+			if err = errors.Join(err, ctx.Err()); err == nil && c.gated() {
+				err = c.advance(ctx)
+			}
+			return err
 		}
 		c.settle(<-c.done)
 		for more := true; more; {
@@ -127,11 +151,14 @@ func (c *convergence) converge(ctx context.Context) (err error) {
 
 // advance applies the documents to the present evidence.
 func (c *convergence) advance(ctx context.Context) error {
-	if c.applier == nil {
+	if c.applier == nil || c.superseded {
 		return nil
 	}
 	candidate, publication, err := c.applier.apply(ctx, c.planes)
 	if err != nil {
+		if c.supersededBy(err) {
+			return nil
+		}
 		return err
 	}
 	c.candidate = candidate
@@ -156,8 +183,8 @@ func (c *convergence) refresh(ctx context.Context) error {
 	if err := c.planes.load(c.scope); err != nil {
 		return err
 	}
-	if c.applier == nil {
-		return nil
+	if err := c.engine.checkMerged(ctx, c.scope, c.planes.desired); err != nil || c.gated() {
+		return err
 	}
 	return c.advance(ctx)
 }
@@ -167,6 +194,14 @@ func (c *convergence) settle(d completion) {
 	c.running--
 	record := c.ran[d.unit]
 	record.running, record.result = false, d.result
+	if d.result.Action == "" { // no driver ran: the Unit is held, or done by another run
+		c.notRun(d.unit, record)
+	}
+	if d.result.Outcome == report.Destroyed {
+		c.progressed = true
+		c.destroyed[d.unit] = d.result
+		delete(c.ran, d.unit) // a later Unit of this name is another one
+	}
 	if d.result.Outcome == report.Applied {
 		c.progressed = true
 		if d.result.ReceiptRevision != "" {
@@ -182,7 +217,7 @@ func (c *convergence) selectTargets() error {
 	switch {
 	case len(c.request.Units) > 0:
 		for _, name := range c.request.Units {
-			if !slices.Contains(known, name) {
+			if !slices.Contains(known, name) && !isFinalized(state, name) {
 				return fmt.Errorf("environment %s has no Unit %q on %s; it has %s", c.scope.Environment, name, c.scope.refs.Desired, listOrNone(known))
 			}
 		}
@@ -190,11 +225,11 @@ func (c *convergence) selectTargets() error {
 	case c.request.Partition != "":
 		c.targets = []string{}
 		for _, name := range state.Names() {
-			if state.Unit(name).Metadata.Partition() == c.request.Partition {
+			if partitionOf(state, state.Unit(name)) == c.request.Partition {
 				c.targets = append(c.targets, name)
 			}
 		}
-		if len(c.targets) == 0 {
+		if len(c.targets) == 0 && c.applier == nil {
 			return fmt.Errorf("environment %s has no Unit in partition %q on %s", c.scope.Environment, c.request.Partition, c.scope.refs.Desired)
 		}
 	}
@@ -221,17 +256,14 @@ func (c *convergence) producers(name string) []string {
 		out = u.Producers()
 	}
 	if c.applier != nil {
-		for i := range c.applier.inputs.documents {
-			if d := &c.applier.inputs.documents[i]; d.Unit != nil && d.Name() == name {
-				out = append(out, authoredProducers(d.Unit)...)
-			}
-		}
+		out = append(out, c.applier.inputs.producers[name]...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// inScope are the Units that this run covers: the targets and, transitively, their producers; sorted.
+// inScope are the Units that this run covers: the targets and, transitively, their producers unless the request leaves
+// them out; sorted.
 func (c *convergence) inScope() []string {
 	all := c.names()
 	if c.targets == nil {
@@ -240,10 +272,13 @@ func (c *convergence) inScope() []string {
 	seen := map[string]bool{}
 	var visit func(name string)
 	visit = func(name string) {
-		if seen[name] || !slices.Contains(all, name) {
+		if _, known := slices.BinarySearch(all, name); !known || seen[name] {
 			return
 		}
 		seen[name] = true
+		if c.request.WithoutDependencies {
+			return
+		}
 		for _, p := range c.producers(name) {
 			visit(p)
 		}
@@ -259,11 +294,14 @@ func (c *convergence) startReady(ctx context.Context) error {
 	if ctx.Err() != nil || c.running >= c.engine.MaxParallel {
 		return nil
 	}
+	if err := c.startDeletions(ctx, c.deletions()); err != nil {
+		return err
+	}
 	schedule, err := c.schedule()
 	if err != nil {
 		return err
 	}
-	for _, name := range schedule.startable {
+	for _, name := range c.spread(schedule.startable) {
 		if c.running >= c.engine.MaxParallel {
 			return nil
 		}
@@ -283,13 +321,13 @@ func (c *convergence) start(ctx context.Context, name string, status observed.St
 		c.ran[name] = record
 	case record.blob == u.Blob:
 		return fmt.Errorf("Unit %s is to run again for the document that was just applied: its Receipt did not stay on %s; look for another writer of that branch", name, c.scope.refs.Observed)
-	case c.request.FailOnRepeat:
+	case c.request.FailOnRepeat && record.times > 0:
 		return fmt.Errorf("Unit %s is to run a second time in this run, and --fail-on-repeat is set", name)
 	case record.times > len(c.names()):
 		return fmt.Errorf("Unit %s ran %d times without settling: what it reads changes with each run; look for a cycle through %s", name, record.times, listOrNone(c.producers(name)))
 	}
-	if c.request.MaxSteps > 0 && c.steps >= c.request.MaxSteps {
-		return fmt.Errorf("the limit of %d driver runs is reached with work left (next: %s); raise --max-steps or run converge again", c.request.MaxSteps, name)
+	if err := c.withinLimit(name); err != nil {
+		return err
 	}
 	if c.engine.Approve != nil {
 		approved, err := c.engine.Approve(name)
@@ -309,7 +347,7 @@ func (c *convergence) start(ctx context.Context, name string, status observed.St
 	c.steps++
 	c.running++
 	c.run.DriversRan = append(c.run.DriversRan, name)
-	t := task{unit: u, desiredRevision: c.planes.desired.Revision(), receipt: receipt, reason: c.reason(name, status)}
+	t := task{unit: u, desiredRevision: c.planes.desired.Revision(), receipt: receipt, reason: c.reason(name, status), contended: c.contended}
 	go func() { c.done <- completion{unit: name, result: c.engine.runUnit(ctx, c.work, t)} }()
 	return nil
 }
@@ -317,10 +355,8 @@ func (c *convergence) start(ctx context.Context, name string, status observed.St
 // reason says why a Unit runs: the causes that the apply found, else its state.
 func (c *convergence) reason(name string, status observed.Status) string {
 	if c.candidate != nil {
-		for _, d := range c.candidate.Decisions {
-			if d.Unit == name && len(d.Causes) > 0 {
-				return strings.Join(d.Causes, ", ")
-			}
+		if d, ok := c.candidate.Decision(name); ok && len(d.Causes) > 0 {
+			return strings.Join(d.Causes, ", ")
 		}
 	}
 	return status.Reason

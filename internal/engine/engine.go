@@ -20,6 +20,7 @@ import (
 	"github.com/gitopsctr/gitopsctr/internal/document"
 	"github.com/gitopsctr/gitopsctr/internal/driver"
 	"github.com/gitopsctr/gitopsctr/internal/gitstate"
+	"github.com/gitopsctr/gitopsctr/internal/lease"
 	"github.com/gitopsctr/gitopsctr/internal/report"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
 )
@@ -46,8 +47,19 @@ type Config struct {
 	Stdin io.Reader
 	// Masker hides secret values in driver output, errors and plan texts; nil hides nothing.
 	Masker *driver.Masker
+	// OpenForge returns what opens pull requests for candidates in a repository on a server, both as the remote's address has
+	// them, "" for a remote that is a path. A nil Forge, or no OpenForge, leaves pull requests to people.
+	OpenForge func(server, repository string) (Forge, error)
+	// LeaseOwner is written into effect leases, see lease.Owner.
+	LeaseOwner string
+	// LockDir is where runs of this machine keep each other from running a Unit, in Projects without leases; "" is nowhere.
+	LockDir string
+	// RunEnded asks the forge whether an attempt of a workflow run is over; nil when there is none to ask.
+	RunEnded func(ctx context.Context, run int64, attempt int) (bool, error)
 	// Now is the clock.
 	Now func() time.Time
+	// Offline reads the refs as the clone last saw them; nothing can be published then.
+	Offline bool
 	// Approve asks a person before drivers run; nil approves (chapter D, 8.2 step 13).
 	Approve func(unit string) (bool, error)
 }
@@ -95,6 +107,10 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	options.Dir = filepath.Join(c.Temp, "store.git")
 	options.Now = c.Now
 	store, err := gitstate.Open(ctx, options)
+	if err != nil && c.Offline { // a clone without remote will do for what reads no ref
+		options.RemoteURL = filepath.Join(c.Temp, "no-remote")
+		store, err = gitstate.Open(ctx, options)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +179,9 @@ type scope struct {
 	project     project
 	environment *resource.Environment
 	refs        resource.Refs
+	leases      *lease.Store // nil when the Project has leases off
+	// reserved are deployment refs beside the environment's own that a candidate must not take.
+	reserved []resource.RefRole
 }
 
 // open reads the configuration from the live worktree, as the chapters say for deployment refs, and resolves the refs.
@@ -179,7 +198,11 @@ func (e *Engine) open(t Target) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scope{Target: t, project: p, environment: env, refs: refs}, nil
+	leases, err := e.openLeases(p, t.Environment, refs)
+	if err != nil {
+		return nil, err
+	}
+	return &scope{Target: t, project: p, environment: env, refs: refs, leases: leases}, nil
 }
 
 // tempDir makes a private directory below the run's.

@@ -44,7 +44,7 @@ func (e *Engine) record(ctx context.Context, s *scope, t task, evidence driver.R
 	if err != nil {
 		return recorded{}, err
 	}
-	controller := resource.Controller{Version: e.Controller.Version, Revision: e.controllerRevision(ctx), ObservedAt: e.Now(), WorkflowURL: e.Controller.WorkflowURL}
+	controller := resource.Controller{Version: e.Controller.Version, Revision: e.controllerRevision(ctx), ObservedAt: e.Now(), WorkflowURL: e.Controller.WorkflowURL, Lease: t.lease}
 	receipt, err := resource.NewReceipt(t.unit.Unit, t.unit.Name, t.unit.Blob, revision, controller.Node(), evidence.Result, artifacts)
 	if err != nil {
 		return recorded{}, fmt.Errorf("Unit %s: the driver's result is not valid: %w", t.unit.Name, err)

@@ -37,6 +37,9 @@ func (e *Engine) Reconcile(ctx context.Context, r ReconcileRequest) (Outcome, er
 	if err := e.selectDesired(ctx, s, p, r.DesiredRevision); err != nil {
 		return Outcome{}, err
 	}
+	if err := e.checkMerged(ctx, s, p.desired); err != nil {
+		return Outcome{}, err
+	}
 	e.emitRefs(s, p)
 	run := e.newRun("reconcile", s, p)
 	result, reconciled, err := e.reconcileUnit(ctx, s, p, r, head)
@@ -105,8 +108,16 @@ func (e *Engine) resolveIn(ctx context.Context, ref, head, revision string) (str
 
 func (e *Engine) reconcileUnit(ctx context.Context, s *scope, p *planes, r ReconcileRequest, head string) (report.UnitResult, bool, error) {
 	none := report.UnitResult{}
+	if p.state.Blocks[r.Unit] == "" {
+		if result, released, finalized, err := e.reconcileFinalized(ctx, s, p, r); finalized {
+			return result, released, err
+		}
+	}
 	if _, blocked := p.state.Blocks[r.Unit]; !blocked && p.state.Unit(r.Unit) == nil && !p.state.OpaqueRoot(r.Unit) {
 		return none, false, fmt.Errorf("environment %s has no Unit %q on %s; it has %s", s.Environment, r.Unit, s.refs.Desired, listOrNone(p.state.Names()))
+	}
+	if u := p.state.Unit(r.Unit); u != nil && u.Metadata.Deletion != nil {
+		return e.reconcileDeletion(ctx, s, p, r, head)
 	}
 	if err := noReferences(p.state); err != nil {
 		return none, false, err
@@ -140,7 +151,7 @@ func (e *Engine) reconcileUnit(ctx context.Context, s *scope, p *planes, r Recon
 	if err != nil {
 		return none, false, err
 	}
-	t := task{unit: u, desiredRevision: p.desired.Revision(), receipt: receipt, reportDir: e.reportDirectory(r.ReportDir), reason: runReason(status, r)}
+	t := task{unit: u, desiredRevision: p.desired.Revision(), receipt: receipt, reportDir: e.reportDirectory(r.ReportDir), reason: runReason(status, r), reapply: r.Reapply}
 	if r.Plan {
 		result = w.plan(ctx, t)
 		return result, false, failure(result)
@@ -155,7 +166,12 @@ func (e *Engine) reconcileUnit(ctx context.Context, s *scope, p *planes, r Recon
 
 // runUnit runs a Unit's driver and publishes its Receipt.
 func (e *Engine) runUnit(ctx context.Context, w *work, t task) report.UnitResult {
-	result, evidence := w.reconcile(ctx, t)
+	held, result, ok := e.take(ctx, w.scope, &t, false)
+	if !ok {
+		e.emit(report.UnitFinished{Result: result})
+		return result
+	}
+	result, evidence, effect := w.reconcile(ctx, t)
 	if result.Outcome == report.Applied {
 		rec, err := e.record(ctx, w.scope, t, evidence)
 		if err != nil {
@@ -173,6 +189,7 @@ func (e *Engine) runUnit(ctx context.Context, w *work, t task) report.UnitResult
 			}
 		}
 	}
+	e.giveBack(ctx, w.scope, held, effect, &result)
 	e.emit(report.UnitFinished{Result: result})
 	return result
 }

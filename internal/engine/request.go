@@ -30,7 +30,9 @@ type ReconcileRequest struct {
 // A ConvergeRequest asks to run what is not clean until nothing changes (chapter D, section 8).
 type ConvergeRequest struct {
 	ApplyRequest
-	Units []string
+	// Units are the targets, nil for all. Their producers are run with them, unless WithoutDependencies is set.
+	Units               []string
+	WithoutDependencies bool
 	// MaxSteps bounds the number of driver runs; 0 is no bound beyond the rule that a step must not repeat itself.
 	MaxSteps     int
 	FailOnRepeat bool
@@ -40,6 +42,8 @@ type ConvergeRequest struct {
 type VerifyRequest struct {
 	Target
 	Units []string
+	// Able leaves out Units whose kind cannot be verified, instead of refusing the whole request for one.
+	Able bool
 }
 
 // A StatusRequest asks for every Unit's state (chapter H, section 6).
@@ -68,6 +72,10 @@ type Outcome struct {
 	Publication Publication
 	// Reconciled tells whether something was run or finalized; nil when the operation does not say.
 	Reconciled *bool
+	// Provenance is what a rollback records, as JSON.
+	Provenance []byte
+	// Promotion is set by promote, but not by its dry run.
+	Promotion *Promotion
 	// Revision is the resolved desired revision of prepare.
 	Revision string
 }

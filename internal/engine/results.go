@@ -113,7 +113,7 @@ func position(d desired.Decision) report.Position {
 	return p
 }
 
-// waitReason says for each waiting reference where it stands and what is missing.
+// waitReason says for each waiting reference what is missing, where the reference stands, and what is known of the cause.
 func waitReason(d desired.Decision) string {
 	if len(d.Waits) == 0 {
 		return d.Reason
@@ -121,6 +121,12 @@ func waitReason(d desired.Decision) string {
 	parts := make([]string, len(d.Waits))
 	for i, w := range d.Waits {
 		parts[i] = fmt.Sprintf("%s (/spec%s, %s)", w.Error(), w.Reference.At, w.Reference)
+		if n := w.Reference.Node; n != nil && n.Line > 0 && d.Document != nil {
+			parts[i] += fmt.Sprintf(" at %s:%d", d.Document.File, n.Line)
+		}
+		if w.Hint != "" {
+			parts[i] += ": " + w.Hint
+		}
 	}
 	return strings.Join(parts, "; ")
 }

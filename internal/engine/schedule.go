@@ -15,13 +15,14 @@ type schedule struct {
 	status    map[string]observed.Status
 	startable []string          // in that order
 	heldBy    map[string]string // ready Unit → the failed producer that holds it back
+	waitsFor  map[string]string // ready Unit → the producer that another run holds
 }
 
 // schedule classifies the Units in scope. A ready Unit may start when none of its producers, direct or not, is about to
 // change: ready itself, running, or failed in this run.
 func (c *convergence) schedule() (*schedule, error) {
 	names := c.inScope()
-	s := &schedule{status: map[string]observed.Status{}, heldBy: map[string]string{}}
+	s := &schedule{status: map[string]observed.Status{}, heldBy: map[string]string{}, waitsFor: map[string]string{}}
 	producers := map[string][]string{}
 	for _, name := range names {
 		status, err := c.planes.state.Status(name)
@@ -29,11 +30,15 @@ func (c *convergence) schedule() (*schedule, error) {
 			return nil, err
 		}
 		s.status[name] = status
-		producers[name] = slices.DeleteFunc(c.producers(name), func(p string) bool { return !slices.Contains(names, p) })
+		producers[name] = slices.DeleteFunc(c.producers(name), func(p string) bool {
+			_, covered := slices.BinarySearch(names, p) // names are sorted
+			return !covered
+		})
 	}
 	s.order = graphOf(producers).Order()
 	unsettled := map[string]bool{} // ready, running or failed, or behind one that is
 	failedAt := map[string]string{}
+	leasedAt := map[string]string{}
 	for _, name := range s.order {
 		held := false
 		for _, p := range producers[name] {
@@ -41,6 +46,9 @@ func (c *convergence) schedule() (*schedule, error) {
 				failedAt[name] = by
 			}
 			held = held || unsettled[p]
+			if by := leasedAt[p]; by != "" && leasedAt[name] == "" {
+				leasedAt[name] = by
+			}
 		}
 		record := c.ran[name]
 		ready := s.status[name].Condition == observed.Ready
@@ -51,8 +59,13 @@ func (c *convergence) schedule() (*schedule, error) {
 		case record != nil && record.result.Outcome == report.Failed && (!ready || record.blob == c.blob(name)):
 			unsettled[name], failedAt[name] = true, name
 			continue
+		case ready && record != nil && record.result.Outcome == report.Waiting && record.blob == c.blob(name):
+			unsettled[name], leasedAt[name] = true, name
+			continue
 		case ready && failedAt[name] != "":
 			s.heldBy[name] = failedAt[name]
+		case ready && leasedAt[name] != "":
+			s.waitsFor[name] = leasedAt[name]
 		case ready && !held:
 			s.startable = append(s.startable, name)
 		}
@@ -109,15 +122,22 @@ func (c *convergence) finish(err error) {
 			if r.Outcome == report.Applied && state == report.Wait {
 				r.Reason += "; now waits: " + reason
 			}
+		case c.keptReason(r.Unit) != "":
+			r.Outcome, r.Reason = report.Waiting, "its new desired document is not published: "+c.keptReason(r.Unit)
+		case schedule.waitsFor[r.Unit] != "":
+			r.Outcome, r.Reason = report.Waiting, "its producer "+schedule.waitsFor[r.Unit]+" is leased by another run"
+		case c.deleting(r.Unit):
+			r.Reason = c.deletionReason(r.Unit)
 		case schedule.heldBy[r.Unit] != "":
 			r.Outcome, r.Reason = report.Skipped, "its producer "+schedule.heldBy[r.Unit]+" failed"
 		case r.State == report.Ready:
 			r.Outcome, r.Reason = report.Skipped, "the run ended before it started"
 		}
-		waiting = waiting || r.State == report.Wait
+		waiting = waiting || r.State == report.Wait || r.Outcome == report.Waiting
 		failed = failed || r.Outcome == report.Failed || r.Outcome == report.Skipped
 	}
-	c.run.Units = results
+	c.run.Units = c.withDestroyed(results)
+	c.tellWaiting()
 	switch {
 	case failed:
 		c.run.Result = report.RunFailed
@@ -139,7 +159,12 @@ func (c *convergence) results(names []string) ([]report.UnitResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	results = slices.DeleteFunc(results, func(r report.UnitResult) bool { return !slices.Contains(names, r.Unit) })
+	markProposed(results, c.candidate, c.publication)
+	covered := map[string]bool{}
+	for _, name := range names {
+		covered[name] = true
+	}
+	results = slices.DeleteFunc(results, func(r report.UnitResult) bool { return !covered[r.Unit] })
 	slices.SortFunc(results, func(a, b report.UnitResult) int { return strings.Compare(a.Unit, b.Unit) })
 	return results, nil
 }

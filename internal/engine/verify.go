@@ -33,7 +33,7 @@ func (e *Engine) Verify(ctx context.Context, r VerifyRequest) (Outcome, error) {
 		return Outcome{}, err
 	}
 	e.emitRefs(s, p)
-	names, err := e.verifiable(s, p, r.Units)
+	names, err := e.verifiable(s, p, r.Units, r.Able)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -68,6 +68,16 @@ func (e *Engine) Verify(ctx context.Context, r VerifyRequest) (Outcome, error) {
 		case report.Verified:
 			run.Units[i].State = report.Clean
 		}
+		if file := e.authoredFile(s, u.Unit); file != "" {
+			run.Units[i].Position = report.Position{File: file, Line: 1}
+		}
+		receipt, err := p.state.Receipt(u.Unit)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if receipt != nil {
+			run.Units[i].Receipt, run.Units[i].ReceiptRevision = receipt.Path, p.observed.Revision()
+		}
 	}
 	run.Result = report.RunClean
 	switch {
@@ -81,7 +91,7 @@ func (e *Engine) Verify(ctx context.Context, r VerifyRequest) (Outcome, error) {
 }
 
 // verifiable checks all selected Units before the first driver runs: known, resolved, of a kind that can be verified.
-func (e *Engine) verifiable(s *scope, p *planes, units []string) ([]string, error) {
+func (e *Engine) verifiable(s *scope, p *planes, units []string, able bool) ([]string, error) {
 	if err := noReferences(p.state); err != nil {
 		return nil, err
 	}
@@ -91,6 +101,16 @@ func (e *Engine) verifiable(s *scope, p *planes, units []string) ([]string, erro
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
+	if able {
+		names = slices.DeleteFunc(names, func(name string) bool {
+			u := p.state.Unit(name)
+			if u == nil {
+				return false
+			}
+			_, ok := e.Drivers[u.Kind].(driver.Verifier)
+			return !ok
+		})
+	}
 	for _, name := range names {
 		u := p.state.Unit(name)
 		if u == nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gitopsctr/gitopsctr/internal/document"
 	"github.com/gitopsctr/gitopsctr/internal/driver"
 	"github.com/gitopsctr/gitopsctr/internal/observed"
 	"github.com/gitopsctr/gitopsctr/internal/report"
@@ -49,6 +50,19 @@ type task struct {
 	receipt         *observed.Receipt // the last one, nil for none
 	reportDir       string
 	reason          string
+	reapply         bool   // run although the Receipt is current
+	contended       bool   // other runs work on the same Units: look before the lease is asked for
+	lease           string // token of the effect lease that is held, "" without
+	// evidence is that of a teardown which is done already, nil for none.
+	evidence *resource.TeardownEvidence
+}
+
+// controller is what the last Receipt says of the run that wrote it, nil without one.
+func (t task) controller() *document.Node {
+	if t.receipt == nil {
+		return nil
+	}
+	return t.receipt.Controller
 }
 
 // do prepares the Unit's directories, calls the driver through call, and removes the directories again.
@@ -144,7 +158,11 @@ func (w *work) plan(ctx context.Context, t task) report.UnitResult {
 func (w *work) verify(ctx context.Context, t task) report.UnitResult {
 	var drift driver.Drift
 	result := w.do(ctx, t, report.Verify, func(ctx context.Context, d driver.Driver, u driver.Unit) (err error) {
-		drift, err = d.(driver.Verifier).Verify(ctx, u) //nolint:forcetypeassert // checked for all Units before the first runs
+		verifier, ok := d.(driver.Verifier)
+		if !ok {
+			return fmt.Errorf("verify: %w", driver.ErrUnsupported)
+		}
+		drift, err = verifier.Verify(ctx, u)
 		return err
 	})
 	if result.Outcome == "" {
@@ -157,21 +175,23 @@ func (w *work) verify(ctx context.Context, t task) report.UnitResult {
 	return result
 }
 
-// reconcile runs the driver for effect. It does not publish: the evidence is returned with the result.
-func (w *work) reconcile(ctx context.Context, t task) (report.UnitResult, driver.Result) {
+// reconcile runs the driver for effect. It does not publish: the evidence is returned with the result, and the driver's
+// error for what it says of the effect.
+func (w *work) reconcile(ctx context.Context, t task) (report.UnitResult, driver.Result, error) {
 	var evidence driver.Result
+	var failure error
 	result := w.do(ctx, t, report.Apply, func(ctx context.Context, d driver.Driver, u driver.Unit) (err error) {
 		reconciler, ok := d.(driver.Reconciler)
 		if !ok {
 			return fmt.Errorf("reconcile: %w", driver.ErrUnsupported)
 		}
-		evidence, err = reconciler.Reconcile(ctx, u)
-		return err
+		evidence, failure = reconciler.Reconcile(ctx, u)
+		return failure
 	})
 	if result.Outcome == "" {
 		result.Outcome, result.Changes = report.Applied, evidence.Changes
 	}
-	return result, evidence
+	return result, evidence, failure
 }
 
 // lineLog turns what a driver writes into events, line by line.
