@@ -28,7 +28,7 @@ const module = "github.com/gitopsctr/gitopsctr"
 // own room. A room is a folder of internal/ with all that is below it, but for "driver/*", where every folder is a room of
 // its own; "schemas", "examples" and "main" are at the top of the module.
 var rooms = []string{
-	"schemas", "document", "resource", "expression", "graph", "schedule", "gitstate", "source", "observed", "desired",
+	"schemas", "document", "resource", "expression", "graph", "gitstate", "source", "observed", "desired",
 	"inspect",  // what people ask for is made of what observed and desired derive; it knows no drivers and prints nothing by itself
 	"scaffold", // the text of new documents is made from their contracts alone
 	"driver", "driver/*", "lease", "forge", "report", "engine", "examples", "cli", "action", "main",

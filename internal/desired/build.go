@@ -109,6 +109,7 @@ func Build(ctx context.Context, in Input) (*Candidate, error) {
 	if err := b.admit(); err != nil {
 		return nil, err
 	}
+	b.hashInputs(ctx)
 	var faults []error
 	for _, name := range b.order {
 		if err := b.prepare(ctx, b.inputs[name]); err != nil {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gitopsctr/gitopsctr/internal/expression"
 	"github.com/gitopsctr/gitopsctr/internal/resource"
@@ -73,6 +76,24 @@ func (b *builder) inputHash(ctx context.Context, in *unitInput) (string, error) 
 	hash, _ := resource.InputHash(kind, normal, inputFiles(files))
 	b.InputHashes.put(key, hash)
 	return hash, nil
+}
+
+// hashInputs hashes the inputs of all documents on all CPUs and keeps the hashes; faults show when the Unit's own turn comes.
+func (b *builder) hashInputs(ctx context.Context) {
+	if b.InputHashes == nil || b.SourceRevision == "" {
+		return
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, name := range b.order {
+		if in := b.inputs[name]; in.doc.Unit != nil {
+			group.Go(func() error {
+				_, _ = b.inputHash(ctx, in) // told by prepare
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // the functions return no error
 }
 
 func (in *unitInput) sourceFault(err error) error {

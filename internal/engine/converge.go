@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/gitopsctr/gitopsctr/internal/desired"
 	"github.com/gitopsctr/gitopsctr/internal/observed"
 	"github.com/gitopsctr/gitopsctr/internal/report"
@@ -33,13 +35,7 @@ func (e *Engine) Converge(ctx context.Context, r ConvergeRequest) (Outcome, erro
 	}
 	e.emit(report.RunStarted{Operation: "converge", Environment: r.Environment})
 	c := &convergence{engine: e, scope: s, request: r, ran: map[string]*runRecord{}, destroyed: map[string]report.UnitResult{}, done: make(chan completion)}
-	if len(r.Files) > 0 || r.Authored {
-		if c.applier, err = e.newApplier(ctx, s, r.ApplyRequest); err != nil {
-			return Outcome{}, err
-		}
-		c.applier.keepLeased = true
-	}
-	if c.planes, err = e.fetch(ctx, s); err != nil {
+	if err := c.read(ctx); err != nil {
 		return Outcome{}, err
 	}
 	e.emitRefs(s, c.planes)
@@ -56,6 +52,25 @@ func (e *Engine) Converge(ctx context.Context, r ConvergeRequest) (Outcome, erro
 	}
 	moved := c.run.DesiredBefore != c.run.DesiredRevision || c.progressed
 	return Outcome{Run: c.run, Publication: c.publication, Reconciled: &moved}, err
+}
+
+// read reads the documents and, at the same time, the two refs. Faults of the documents are told before those of the refs.
+func (c *convergence) read(ctx context.Context) error {
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		c.planes, err = c.engine.fetch(ctx, c.scope)
+		return err
+	})
+	if len(c.request.Files) > 0 || c.request.Authored {
+		applier, err := c.engine.newApplier(ctx, c.scope, c.request.ApplyRequest)
+		if err != nil {
+			_ = group.Wait() // the fault of the documents comes first
+			return err
+		}
+		c.applier = applier
+		c.applier.keepLeased = true
+	}
+	return group.Wait()
 }
 
 // convergence is one Converge on its way.

@@ -41,6 +41,7 @@ func (p *planes) load(s *scope) error {
 	if err != nil {
 		return err
 	}
+	state.ReadReceipts()
 	p.state = state
 	return nil
 }

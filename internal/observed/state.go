@@ -213,6 +213,19 @@ func (s *State) Receipt(name string) (*Receipt, error) {
 	return f.Receipt, f.err
 }
 
+// ReadReceipts decodes all Receipts on all CPUs, for a caller that will ask for each. Faults show when they are asked for.
+func (s *State) ReadReceipts() {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for name := range s.receipts {
+		group.Go(func() error {
+			_, _ = s.Receipt(name) // kept, and returned again when it is asked for
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return no error
+}
+
 func (s *State) decodeReceipt(name string, f *receiptFile) error {
 	for i, path := range f.paths {
 		decoded, err := s.readReceipt(path, f.blobs[i])
