@@ -12,12 +12,12 @@ default_of() { sed -n "s/^ARG $1=//p" Dockerfile; }
 
 have() { docker image inspect "$1" >/dev/null 2>&1; }
 
-debian_root() { # DIRECTORY [PACKAGES]
+debian_root() { # DIRECTORY SUITE [PACKAGES]
     need debootstrap debootstrap
     # As in the slim images: packages, also those of later layers, bring no documentation.
     mkdir -p "$1/etc/dpkg/dpkg.cfg.d"
     printf 'path-exclude /usr/share/%s/*\n' doc info locale man >"$1/etc/dpkg/dpkg.cfg.d/docker"
-    debootstrap --variant=minbase ${2:+--include="$2"} bookworm "$1" >"$1.log" 2>&1 || { tail -n 20 "$1.log" >&2; return 1; }
+    debootstrap --variant=minbase ${3:+--include="$3"} "$2" "$1" >"$1.log" 2>&1 || { tail -n 20 "$1.log" >&2; return 1; }
     rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/usr/share/{doc,info,locale,man}/*
     # Certificates that this machine trusts beyond Debian's own; without them nothing is reached through its proxy.
     if compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null; then
@@ -39,14 +39,15 @@ done
 
 if ! have "$base"; then
     work=$(mktemp -d)
-    debian_root "$work/base"
+    suite=${base#*:} # debian:SUITE-DATE-slim
+    debian_root "$work/base" "${suite%%-*}"
     tar -C "$work/base" -c . | docker import --change 'CMD ["bash"]' - "$base" >/dev/null
     rm -rf "$work"
 fi
 
 if ! have "$go"; then
     work=$(mktemp -d)
-    debian_root "$work/go" ca-certificates
+    debian_root "$work/go" bookworm ca-certificates
     mkdir -p "$work/go/usr/local"
     cp -R "$(go env GOROOT)" "$work/go/usr/local/go"
     tar -C "$work/go" -c . | docker import \

@@ -88,7 +88,7 @@ resource "terraform_data" "slow" {
 // event as variables.
 type container struct{ id string }
 
-func startAction(t *testing.T, repo *gitDir, r *remote, image string) container {
+func startAction(t *testing.T, repo *gitDir, r *remote, image string, extra ...string) container {
 	t.Helper()
 	c := container{}
 	args := []string{"run", "--detach", "--network", "host",
@@ -111,7 +111,7 @@ func startAction(t *testing.T, repo *gitDir, r *remote, image string) container 
 	} {
 		args = append(args, "--env", name+"="+value)
 	}
-	c.id = strings.TrimSpace(c.docker(t, append(args, image)...))
+	c.id = strings.TrimSpace(c.docker(t, append(append(args, extra...), image)...))
 	t.Cleanup(func() {
 		if err := exec.Command("docker", "rm", "--force", "--volumes", c.id).Run(); err != nil {
 			t.Errorf("docker rm: %v", err)
