@@ -63,7 +63,7 @@ func TestAuthMethodOfHTTPRemote(t *testing.T) {
 		"token of another place": {"https://u:p@example.com/a/b", Credentials{Token: "T", TokenURLs: []string{"https://github.com/"}}, ""},
 		"token without a place":  {"https://github.com/a/b", Credentials{Token: "T"}, ""},
 	} {
-		r, err := newRemote(c.remote, c.credentials, nil, time.Second)
+		r, err := newRemote(c.remote, c.credentials, nil, time.Second, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestAuthMethodOfHTTPRemote(t *testing.T) {
 func TestUnsupportedRemoteURLs(t *testing.T) {
 	t.Parallel()
 	for _, u := range []string{"ftp://u:hunter2@example.com/x", "ext::sh -c evil", "git://u:hunter2@example.com/x"} {
-		_, err := newRemote(u, Credentials{}, nil, time.Second)
+		_, err := newRemote(u, Credentials{}, nil, time.Second, nil)
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: error = %v", u, err)
 		}

@@ -69,8 +69,12 @@ type request struct {
 }
 
 // fetch reads what the server advertises, and in the same session downloads what plan asks for into receive. The plan
-// may be made again when the session has to be repeated with other credentials. Errors are of type *FetchError.
+// may be made again when the session has to be repeated. Errors are of type *FetchError.
 func (r *remote) fetch(ctx context.Context, plan func(advertised) request, receive func(io.Reader) error) error {
+	return r.patiently(ctx, func() error { return r.fetchOnce(ctx, plan, receive) })
+}
+
+func (r *remote) fetchOnce(ctx context.Context, plan func(advertised) request, receive func(io.Reader) error) error {
 	err := r.session(ctx, func(
 		ctx context.Context, t transport.Transport, ep *transport.Endpoint, auth transport.AuthMethod,
 	) error {

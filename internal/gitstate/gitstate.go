@@ -31,7 +31,8 @@ var DefaultIdentity = Identity{Name: "gitopsctr", Email: "gitopsctr@users.norepl
 
 // Retry bounds how often [Store.Update] builds its commits anew after it lost a race. Zero fields mean the defaults.
 type Retry struct {
-	Attempts int           // default 16
+	Races    int           // how often others may be faster; default 500, so that the window decides
+	Attempts int           // how often the remote may be unavailable; default 16
 	Window   time.Duration // no new attempt starts later than this after the first; default 2 minutes
 	Delay    time.Duration // mean delay before the second attempt, doubled each time up to 2 seconds; default 50 ms
 }
@@ -111,7 +112,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 			return nil, err
 		}
 	}
-	if s.remote, err = newRemote(url, o.Credentials, s.workspace, o.Timeout); err != nil {
+	if s.remote, err = newRemote(url, o.Credentials, s.workspace, o.Timeout, s.rand); err != nil {
 		return nil, err
 	}
 	dir := o.Dir
@@ -152,6 +153,9 @@ func (s *Store) removeTempDir() error {
 }
 
 func (r Retry) withDefaults() Retry {
+	if r.Races <= 0 {
+		r.Races = 500
+	}
 	if r.Attempts <= 0 {
 		r.Attempts = 16
 	}

@@ -87,7 +87,7 @@ func (o *objects) close() error {
 	return err
 }
 
-// receive stores all objects of a packfile.
+// receive stores all objects of a packfile, or none: a commit without its files would be taken for one that is there.
 func (o *objects) receive(pack io.Reader) error {
 	var start bytes.Buffer
 	_, err := io.CopyN(&start, pack, memoryPackLimit)
@@ -96,19 +96,26 @@ func (o *objects) receive(pack io.Reader) error {
 		if start.Len() == 0 {
 			return errors.New("the remote sent no objects")
 		}
-		parser, err := packfile.NewParserWithStorage(packfile.NewScanner(bytes.NewReader(start.Bytes())), o)
-		if err != nil {
-			return err
+		staged := &staging{objects: o, received: map[plumbing.Hash]plumbing.EncodedObject{}}
+		parser, err := packfile.NewParserWithStorage(packfile.NewScanner(bytes.NewReader(start.Bytes())), staged)
+		if err == nil {
+			_, err = parser.Parse()
 		}
-		_, err = parser.Parse()
-		return err
+		if err != nil {
+			return fmt.Errorf("%w: %w", errCutPack, err)
+		}
+		staged.keep()
+		return nil
 	case err != nil:
-		return err
+		return fmt.Errorf("%w: %w", errCutPack, err)
 	}
 	o.diskMu.Lock()
 	defer o.diskMu.Unlock()
 	o.packed = true
-	return packfile.WritePackfileToObjectStorage(o.private, io.MultiReader(&start, pack))
+	if err := packfile.WritePackfileToObjectStorage(o.private, io.MultiReader(&start, pack)); err != nil {
+		return fmt.Errorf("%w: %w", errCutPack, err)
+	}
+	return nil
 }
 
 // create stores an object made by this run.

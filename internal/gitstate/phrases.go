@@ -40,7 +40,7 @@ var phrases = [...]struct {
 		"connection refused", "connection reset", "no such host", "broken pipe", "unexpected eof", "network is unreachable",
 		"no route to host", "temporarily unavailable", "internal server error", "bad gateway", "try again", "early eof",
 		"hung up unexpectedly", "server misbehaving", "tls handshake", "file already closed",
-		"connection ended before",
+		"connection ended before", "empty git-upload-pack given",
 	}},
 }
 

@@ -262,7 +262,7 @@ func TestConcurrentPublishers(t *testing.T) {
 	var wg sync.WaitGroup
 	want := map[string]string{}
 	for i := range stores {
-		s := open(t, gitstate.Options{RemoteURL: remote, Retry: gitstate.Retry{Attempts: 200}})
+		s := open(t, gitstate.Options{RemoteURL: remote, Retry: gitstate.Retry{Races: 200}})
 		for j := range receipts {
 			want[fmt.Sprintf("units/u%d-%d.yaml", i, j)] = fmt.Sprintln(i, j)
 		}

@@ -120,6 +120,7 @@ func contextCause(ctx context.Context, err error) error {
 const maxDetail = 1500
 
 func shorten(text string) string {
+	text = strings.TrimSpace(text)
 	if len(text) > maxDetail {
 		return strings.ToValidUTF8(text[:maxDetail], "") + "…"
 	}

@@ -85,10 +85,10 @@ func TestOnlyRacesAndOutagesAreRetried(t *testing.T) {
 		Moved: true, Timeout: true, Unavailable: true, Protected: false, Denied: false, HookDeclined: false, Auth: false,
 		NotFound: false, Quota: false, Other: false,
 	} {
-		if got := transient(fmt.Errorf("x: %w", &PushError{Kind: kind})); got != want {
+		if got := kindOf(fmt.Errorf("x: %w", &PushError{Kind: kind})).transient(); got != want {
 			t.Errorf("push, %s: want %v, got %v", kind, want, got)
 		}
-		if got := transient(&FetchError{Kind: kind}); got != want {
+		if got := kindOf(&FetchError{Kind: kind}).transient(); got != want {
 			t.Errorf("fetch, %s: want %v, got %v", kind, want, got)
 		}
 	}

@@ -26,10 +26,11 @@ type remote struct {
 	redactor *redactor
 	timeout  time.Duration
 	web      *http.Transport
+	rand     func() float64 // for jitter
 }
 
-func newRemote(rawURL string, c Credentials, w *workspace, timeout time.Duration) (*remote, error) {
-	r := &remote{url: rawURL, shown: redactURLs(rawURL), redactor: &redactor{}, timeout: timeout}
+func newRemote(rawURL string, c Credentials, w *workspace, timeout time.Duration, rand func() float64) (*remote, error) {
+	r := &remote{url: rawURL, shown: redactURLs(rawURL), redactor: &redactor{}, timeout: timeout, rand: rand}
 	if r.timeout <= 0 {
 		r.timeout = defaultTimeout
 	}

@@ -126,13 +126,14 @@ func (s *Store) publishTogether(ref string, updates []*update) {
 	ctx, cancel := joinContexts(updates)
 	defer cancel()
 	end := time.Now().Add(s.retry.Window)
+	var failed failures
 	for attempt := 1; ; attempt++ {
 		var err error
 		updates, err = s.tryTogether(ctx, ref, updates, attempt)
 		if len(updates) == 0 {
 			return
 		}
-		if transient(err) && ctx.Err() == nil && attempt < s.retry.Attempts && time.Now().Before(end) && s.backOff(ctx, attempt) {
+		if ctx.Err() == nil && time.Now().Before(end) && s.again(ctx, err, &failed) {
 			continue
 		}
 		for _, u := range updates {
@@ -142,11 +143,37 @@ func (s *Store) publishTogether(ref string, updates []*update) {
 	}
 }
 
-// transient says whether another attempt can succeed without anybody doing anything.
-func transient(err error) bool {
+// failures count the attempts that came to nothing.
+type failures struct {
+	races   int // somebody else was faster
+	outages int
+}
+
+// again says whether to try again after err, and waits for the right time. A lost race is no sign that anything is wrong:
+// who backs off from it for long only loses against those who come later, so these delays stay short.
+func (s *Store) again(ctx context.Context, err error, failed *failures) bool {
+	switch kind := kindOf(err); {
+	case kind == Moved:
+		failed.races++
+		return failed.races < s.retry.Races && s.backOff(ctx, failed.races, maxRaceDelay)
+	case kind.transient():
+		failed.outages++
+		return failed.outages < s.retry.Attempts && s.backOff(ctx, failed.outages, maxDelay)
+	}
+	return false
+}
+
+// kindOf is the kind of a failure of the remote, "" for any other error.
+func kindOf(err error) Kind {
 	var push *PushError
 	var fetch *FetchError
-	return errors.As(err, &push) && push.Kind.transient() || errors.As(err, &fetch) && fetch.Kind.transient()
+	switch {
+	case errors.As(err, &push):
+		return push.Kind
+	case errors.As(err, &fetch):
+		return fetch.Kind
+	}
+	return ""
 }
 
 // tryTogether makes one attempt. It returns the updates that are not finished, and why.
@@ -236,25 +263,20 @@ func (s *Store) commitUpdate(u *update, head *Snapshot) (*Snapshot, error) {
 	return head, nil
 }
 
-// maxDelay bounds the mean delay between attempts.
-const maxDelay = 2 * time.Second
+// These bound the mean delay between attempts.
+const (
+	maxDelay     = 2 * time.Second
+	maxRaceDelay = 300 * time.Millisecond
+)
 
-// backOff waits before the next attempt: between half and one and a half times a delay that doubles each time. It is
-// false when the context ended meanwhile.
-func (s *Store) backOff(ctx context.Context, attempt int) bool {
+// backOff waits before the next attempt: between half and one and a half times a delay that doubles each time up to a
+// limit. It is false when the context ended meanwhile.
+func (s *Store) backOff(ctx context.Context, attempt int, limit time.Duration) bool {
 	delay := s.retry.Delay
-	for i := 1; i < attempt && delay < maxDelay; i++ {
+	for i := 1; i < attempt && delay < limit; i++ {
 		delay *= 2
 	}
-	delay = min(delay, maxDelay)
-	timer := time.NewTimer(time.Duration(float64(delay) * (0.5 + s.rand())))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep(ctx, min(delay, limit), s.rand())
 }
 
 // joinContexts returns a context that ends when all the updates' contexts have ended.

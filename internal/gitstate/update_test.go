@@ -103,7 +103,7 @@ func TestUpdateBuildsAnewAfterLostRace(t *testing.T) {
 func TestUpdateGivesUp(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	s := open(t, gitstate.Options{RemoteURL: remote, Retry: gitstate.Retry{Attempts: 3}})
+	s := open(t, gitstate.Options{RemoteURL: remote, Retry: gitstate.Retry{Races: 3}})
 	other := open(t, gitstate.Options{RemoteURL: remote})
 	builds := 0
 	_, err := s.Update(t.Context(), "b", func(*gitstate.Snapshot) ([]gitstate.Change, error) {

@@ -1,0 +1,6 @@
+//go:build !faults
+
+package faults
+
+// full asks for the long form of each test.
+const full = false
