@@ -93,6 +93,10 @@ func causes(known []string, current *observed.Unit, spec *document.Node) []strin
 		known = append(known, "upstream artifacts changed: "+strings.Join(changed, ", "))
 	}
 	if !document.Equal(strip(current.Spec), strip(spec)) {
+		if document.Equal(current.ResolvedInputs(), spec.Get("resolvedInputs")) {
+			// What was read is the same, so the author changed the spec, which is in the input hash: that says nothing of files.
+			known = slices.DeleteFunc(known, func(cause string) bool { return cause == "source inputs changed" })
+		}
 		known = append(known, "unit specification changed")
 	}
 	if len(known) == 0 {
