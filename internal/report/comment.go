@@ -37,8 +37,11 @@ func PlanHeadline(run Run) string {
 		return "❌ **" + codeSpan(shorten(run.Environment, 100)) + ": the plan failed**"
 	}
 	mark := ""
+	if CountPlan(run).Failed > 0 {
+		mark = "❌ "
+	}
 	if CountPlan(run).Destructive() {
-		mark = "⚠️ "
+		mark += "⚠️ "
 	}
 	return mark + "**" + codeSpan(shorten(run.Environment, 100)) + ": " + CountPlan(run).String() + "**"
 }
@@ -188,18 +191,15 @@ func (p planPage) unchanged(results []UnitResult) section {
 	}
 	head := fmt.Sprintf("%s unchanged", units(len(names)))
 	s := section{name: "unchanged unit", open: "\n<details><summary>" + head + "</summary>\n\n", close: "\n</details>\n"}
-	for i, name := range names {
-		if i < len(names)-1 {
-			name += ", "
-		}
-		s.parts = append(s.parts, part{name, rankUnchanged})
+	for _, name := range names {
+		s.parts = append(s.parts, part{"- " + name + "\n", rankUnchanged})
 	}
 	return s
 }
 
-// refs tells what the plan was made from.
+// refs tells in one line what the plan was made from.
 func (p planPage) refs() section {
-	s := section{name: "ref"}
+	var texts []string
 	add := func(plane, ref, rev string) {
 		if rev == "" {
 			return
@@ -208,12 +208,15 @@ func (p planPage) refs() section {
 		if ref != "" {
 			text += " " + codeSpan(ref)
 		}
-		s.parts = append(s.parts, part{"\n<sub>" + text + " at " + link(codeSpan(Abbreviate(rev)), p.site.commit(rev)) + "</sub>\n", rankRefs})
+		texts = append(texts, text+" at "+link(codeSpan(Abbreviate(rev)), p.site.commit(rev)))
 	}
 	add("Source", "", p.run.SourceRevision)
 	add("Desired", p.run.DesiredRef, p.run.DesiredRevision)
 	add("Observed", p.run.ObservedRef, p.run.ObservedRevision)
-	return s
+	if len(texts) == 0 {
+		return section{}
+	}
+	return section{name: "revision line", parts: []part{{"\n<sub>" + strings.Join(texts, " · ") + "</sub>\n", rankRefs}}}
 }
 
 func firstLine(s string) string {

@@ -2,11 +2,8 @@ package report
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,8 +13,6 @@ import (
 
 	"github.com/gitopsctr/gitopsctr/internal/driver"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew; look at them before you commit them")
 
 func plannedUnit(name string, c driver.Changes, text string) UnitResult {
 	return UnitResult{
@@ -35,85 +30,13 @@ func planRun(units ...UnitResult) Run {
 	return run
 }
 
-// hostile is what no part of a page may let through.
-const hostile = "```\n~~~\n</details><details open>\n@canary #4711 GH-4711 <script>alert(1)</script> <!-- gitopsctr:end -->\n| x | y |\n::error::x\n##[error]x\n\x1b[31m\u202Ered `@canary` ``#4711``\n[x](https://evil.test)"
-
-var pages = map[string]struct {
-	run   Run
-	limit int
-}{
-	"no_change": {planRun(cleanUnit("app"), cleanUnit("network")), 0},
-	"small_change": {planRun(
-		plannedUnit("app", driver.Changes{Update: 1, Resources: []driver.ResourceChange{{Address: "x.y", Action: "update"}}}, "\n  # x.y will be updated in-place\n  ~ resource \"x\" \"y\" {\n      ~ size = 1 -> 2\n    }\n"),
-		cleanUnit("network")), 0},
-	"destroy_and_replace": {planRun(
-		plannedUnit("app", driver.Changes{Create: 2}, "  + resource\n"),
-		plannedUnit("database", driver.Changes{Replace: 1, Destroy: 2, Resources: []driver.ResourceChange{
-			{Address: `disk.data["a"]`, Action: "destroy"}, {Address: "disk.log", Action: "destroy"}, {Address: "db.main", Action: "replace"}}}, "-/+ resource \"db\" \"main\"\n"),
-		UnitResult{Unit: "old", Kind: "Terraform", Outcome: Waiting, State: Wait, Reason: "deletion pending", Foresight: &Foresight{Certainty: Exact, Teardown: true}},
-	), 0},
-	"waiting": {planRun(
-		plannedUnit("network", driver.Changes{Create: 1}, "  + network\n"),
-		UnitResult{Unit: "app", Kind: "Terraform", Outcome: Waiting, State: Wait, Reason: "waits on network.id (known after apply of network)", Foresight: &Foresight{
-			Certainty: Deferred, Awaited: []Awaited{{Value: "network.id", At: "/spec/terraform/variables/id", Cause: "known after apply of network"}}}},
-		UnitResult{Unit: "site", Kind: "Terraform", Outcome: Planned, State: Ready, Reason: "new Unit", Changes: driver.Changes{Create: 1}, PlanText: "+ site", Foresight: &Foresight{
-			Certainty: WithFallbacks, Fallbacks: []Fallback{{At: "/spec/terraform/variables/zone", Reference: "fromReceipt network /outputs/zone"}}}},
-	), 0},
-	"failed_driver": {Run{Operation: "plan", Environment: "dev", Result: RunFailed, Units: []UnitResult{
-		{Unit: "app", Kind: "Terraform", Outcome: Failed, State: Ready, Action: Plan, Err: "terraform plan: exit status 1\nError: no such zone\n\n  on main.tf line 3", Foresight: &Foresight{Certainty: Exact}},
-		cleanUnit("network"),
-	}, Problems: []Problem{{Severity: Warning, Message: "input \"x\" is ignored"}}}, 0},
-	"many_units":     {manyUnits(300), 12_000},
-	"hostile_output": {planRun(plannedUnit("app", driver.Changes{Destroy: 1, Resources: []driver.ResourceChange{{Address: hostile, Action: "destroy"}}}, hostile), UnitResult{Unit: "bad", Outcome: Failed, Err: hostile, Foresight: &Foresight{Diff: hostile}}), 0},
-}
-
-func manyUnits(n int) Run {
-	run := planRun()
-	for i := range n {
-		c := driver.Changes{Update: 1}
-		if i%50 == 17 {
-			c = driver.Changes{Destroy: 1, Resources: []driver.ResourceChange{{Address: fmt.Sprintf("disk.d%d", i), Action: "destroy"}}}
-		}
-		u := plannedUnit(fmt.Sprintf("unit-%03d", i), c, "  ~ resource\n")
-		if i%3 == 0 {
-			u = cleanUnit(u.Unit)
-		}
-		run.Units = append(run.Units, u)
-	}
-	return run
-}
-
-func TestCommentPages(t *testing.T) {
-	t.Parallel()
-	for name, tc := range pages {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := Comment(tc.run, CommentOptions{ServerURL: "https://forge.test", Repository: "acme/shop", FullText: "https://forge.test/run", Limit: tc.limit})
-			file := filepath.Join("testdata", "comment", name+".md")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("page (-want +got):\n%s", diff)
-			}
-			checkPage(t, tc.run, got, max(tc.limit, CommentLimit))
-		})
-	}
-}
-
 // A plan of 2 MiB is cut, and says so.
 func TestCommentOfALargePlan(t *testing.T) {
 	t.Parallel()
 	run := planRun(plannedUnit("app", driver.Changes{Destroy: 1, Resources: []driver.ResourceChange{{Address: "disk.data", Action: "destroy"}}}, strings.Repeat("  + x 😀\n", 200_000)), plannedUnit("b", driver.Changes{Create: 1}, "+ b"))
 	got := Comment(run, CommentOptions{})
 	checkPage(t, run, got, CommentLimit)
-	for _, want := range []string{"❗ destroy `disk.data`", "… left out …", "+ b"} {
+	for _, want := range []string{"❗ destroy `disk.data`", "… 198", " lines left out …\n+   x", "_This is shortened from 2200 KB. ", "+ b"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
@@ -177,12 +100,7 @@ func checkPage(t *testing.T, run Run, page string, limit int) {
 	if strings.ContainsAny(page, "\x00\x1b\u202E") {
 		t.Error("control characters in the page")
 	}
-	outside := outsideCode(page)
-	for _, bad := range []string{"@canary", "#4711", "GH-4711", "<script", "</details><details", "gitopsctr:end", "evil.test"} {
-		if strings.Contains(outside, bad) {
-			t.Errorf("%q stands outside of code:\n%s", bad, outside)
-		}
-	}
+	checkForeign(t, page)
 	losing := 0
 	for _, u := range run.Units {
 		if u.loses() {
@@ -195,6 +113,17 @@ func checkPage(t *testing.T, run Run, page string, limit int) {
 	if losing > 0 {
 		if named := namedLosses(page); named != losing {
 			t.Errorf("%d units lose something, the page names or counts %d:\n%s", losing, named, page)
+		}
+	}
+}
+
+// checkForeign finds what of the hostile text got out of its place.
+func checkForeign(t *testing.T, page string) {
+	t.Helper()
+	outside := outsideCode(page)
+	for _, bad := range []string{"@canary", "#4711", "GH-4711", "<script", "</details><details", "<!-- gitopsctr:end", "://evil.test"} {
+		if strings.Contains(outside, bad) {
+			t.Errorf("%q stands outside of code:\n%s", bad, outside)
 		}
 	}
 }
@@ -297,6 +226,22 @@ func TestAsDiff(t *testing.T) {
 	want := "Plan\n+   new\n!       a = 1 -> 2\n-   old\n-/+ both\n-/+   again\n-     list item\n  # comment\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLossesFirst(t *testing.T) {
+	t.Parallel()
+	const made, gone, anew = "  # a.made will be created\n+   a {\n    }\n\n", "  # a.gone will be destroyed\n  # (because)\n-   a {\n\n    }\n\n", "  # a.anew must be replaced\n-/+ a\n\n"
+	for name, tc := range map[string]struct{ plan, want string }{
+		"losses come first":      {"Intro\n\n" + made + gone + anew + "Plan: 1 to add", "Intro\n\n" + gone + anew + made + "Plan: 1 to add\n"},
+		"without totals":         {made + gone, gone + made},
+		"without losses":         {made + made + "Plan: 2 to add", made + made + "Plan: 2 to add\n"},
+		"of an unknown shape":    {"text\nPlan: 1 to add\n", "text\nPlan: 1 to add\n"},
+		"with totals in between": {"Plan: 1 to add\n" + made + gone, gone + made + "Plan: 1 to add\n"},
+	} {
+		if diff := cmp.Diff(tc.want, lossesFirst(tc.plan)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

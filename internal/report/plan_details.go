@@ -15,14 +15,23 @@ func (p planPage) details(results []UnitResult) section {
 			detailed++
 		}
 	}
-	share := min(60_000, max(1500, p.limit*3/5/max(1, detailed)))
+	share := max(1500, p.limit*3/5/max(1, detailed))
 	for _, u := range results {
 		if body := p.body(u, share); planRank(u) != rankUnchanged && body != "\n" {
 			head := "<code>" + html.EscapeString(plain(shorten(u.Unit, 300))) + "</code>: " + detailTitle(u)
-			d.parts = append(d.parts, part{folded(head, body), planRank(u)})
+			d.parts = append(d.parts, part{folded(head, body), detailRank(u)})
 		}
 	}
 	return d
+}
+
+// detailRank places the details of what failed or loses something before the rows of other Units, and all other details
+// behind every row.
+func detailRank(u UnitResult) int {
+	if rank := planRank(u); rank <= rankDestroyed {
+		return rank
+	}
+	return rankPlan
 }
 
 func detailTitle(u UnitResult) string {
@@ -45,20 +54,39 @@ func detailTitle(u UnitResult) string {
 func (p planPage) body(u UnitResult, share int) string {
 	var b strings.Builder
 	if u.Err != "" {
-		b.WriteString(fenced(shorten(u.Err, share/2), "") + "\n")
+		b.WriteString(p.block(u.Err, "", share/2) + "\n")
 	}
 	b.WriteString(lostResources(u, share/4))
 	document := ""
 	if f := u.Foresight; f != nil {
 		b.WriteString(foreseen(f, share/8))
 		if f.Diff != "" {
-			document = "Desired document:\n\n" + fenced(shorten(f.Diff, share/4), "diff")
+			document = "Desired document:\n\n" + p.block(f.Diff, "diff", share/4)
 		}
 	}
 	if u.PlanText != "" && (u.Changes.Any() || u.Outcome != Planned) {
-		b.WriteString("Plan:\n\n" + fenced(asDiff(shorten(strings.Trim(u.PlanText, "\r\n"), max(500, share-b.Len()-len(document)-100))), "diff") + "\n")
+		b.WriteString("Plan:\n\n" + p.planBlock(u, max(500, share-b.Len()-len(document)-100)) + "\n")
 	}
 	return strings.TrimRight(b.String()+document, "\n") + "\n"
+}
+
+// planBlock shows a Unit's plan. When it has to be shortened, what destroys or replaces is moved to its beginning.
+func (p planPage) planBlock(u UnitResult, limit int) string {
+	text := planDiff(u.PlanText)
+	if len(text) > limit && u.Losses() > 0 {
+		text = lossesFirst(text)
+	}
+	return p.block(text, "diff", limit)
+}
+
+// block shows foreign text in at most about limit bytes, and says below it when that is not all.
+func (p planPage) block(text, language string, limit int) string {
+	shown := shortenLines(text, limit)
+	block := fenced(shown, language)
+	if len(shown) < len(text) {
+		block += fmt.Sprintf("\n_This is shortened from %d KB. %s_\n", max(1, len(text)/1000), p.where())
+	}
+	return block
 }
 
 // lostResources lists the resources that a Unit destroys or replaces before its plan, and says how many it leaves out.

@@ -113,7 +113,7 @@ func (s summary) row(u UnitResult) string {
 	if u.Action != "" {
 		ran, duration = strings.ToLower(string(u.Action)), Duration(u.Duration)
 		if u.Outcome != Failed || u.Changes.Any() { // of a failure nobody knows what it changed
-			changes = u.Changes.String()
+			changes = markedChanges(u)
 		}
 	}
 	if address := s.site.blob(u.ReceiptRevision, u.Receipt); address != "" {
@@ -122,6 +122,14 @@ func (s summary) row(u UnitResult) string {
 		receipt = inline(u.Receipt)
 	}
 	return "| " + strings.Join([]string{inline(u.Unit), state, inline(ran), changes, duration, receipt}, " | ") + " |\n"
+}
+
+// markedChanges are a Unit's changes, with a mark when something is lost.
+func markedChanges(u UnitResult) string {
+	if u.Losses() > 0 {
+		return "❗ " + u.Changes.String()
+	}
+	return u.Changes.String()
 }
 
 func (s summary) failedRows() int {
@@ -191,12 +199,15 @@ func (s summary) waiting() section {
 func (s summary) plans() section {
 	p := section{name: "plan", open: "\n### Plans\n\n"}
 	share := s.share(4, Planned, Drifted)
-	for _, u := range s.run.Units {
+	results := slices.Clone(s.run.Units)
+	slices.SortStableFunc(results, func(a, b UnitResult) int { return cmp.Compare(rowRank(a), rowRank(b)) })
+	for _, u := range results {
 		if u.PlanText == "" || (u.Outcome != Planned && u.Outcome != Drifted) {
 			continue
 		}
-		head := html.EscapeString(plain(u.Unit + ": " + u.Changes.String()))
-		p.parts = append(p.parts, part{folded(head, fenced(shorten(u.PlanText, share), "")), rankPlan})
+		head := "<code>" + html.EscapeString(plain(u.Unit)) + "</code>: " + markedChanges(u)
+		body := planPage{}.block(planDiff(u.PlanText), "diff", share)
+		p.parts = append(p.parts, part{folded(head, body), rankPlan})
 	}
 	return p
 }

@@ -22,7 +22,7 @@ func TestSummary(t *testing.T) {
 | Unit | State | What ran | Changes | Duration | Receipt |
 | --- | --- | --- | --- | --- | --- |
 | db | **failed** | apply | – | 12s | – |
-| old | destroyed | destroy | 3 to destroy | 1m5s | – |
+| old | destroyed | destroy | ❗ 3 to destroy | 1m5s | – |
 | app | waiting | – | – | – | – |
 | net | applied | apply | 2 to create | 3.4s | [receipt](https://git.example/acme/shop/blob/cccccccccccccccccccccccccccccccccccccccc/units/net/receipt.yaml) |
 | dns | unchanged | – | – | – | – |
@@ -87,22 +87,22 @@ func TestSummaryPlans(t *testing.T) {
 
 **dev: 2 planned**
 
-` + tableHead + `| &lt;b&gt; | planned | plan | 1 to replace | 0s | – |
+` + tableHead + `| &lt;b&gt; | planned | plan | ❗ 1 to replace | 0s | – |
 | net | planned | plan | 1 to create | 0s | – |
 
 ### Plans
 
-<details><summary>net: 1 to create</summary>
+<details><summary><code>&lt;b&gt;</code>: ❗ 1 to replace</summary>
 
-~~~
-+ a
+~~~diff
+-/+ b
 ~~~
 
 </details>
-<details><summary>&lt;b&gt;: 1 to replace</summary>
+<details><summary><code>net</code>: 1 to create</summary>
 
-~~~
--/+ b
+~~~diff
++ a
 ~~~
 
 </details>
