@@ -35,6 +35,8 @@ type sticky struct {
 	recreate bool
 	// pause waits a moment before the comment is looked at again.
 	pause func(ctx context.Context, d time.Duration) error
+	// created is a comment of this run's own. Its author is us, also where the token may not ask who it belongs to.
+	created forge.Comment
 }
 
 // An outdatedError tells that a newer run has reported already.
@@ -62,7 +64,7 @@ func (s *sticky) post(ctx context.Context, own commentSection, render func(limit
 		}
 		body, newer := merge(sectionsOf(ours), own, render, limit)
 		if newer != nil {
-			return "", &outdatedError{*newer}
+			return "", s.withdraw(ctx, ours, &outdatedError{*newer})
 		}
 		if try > postTries {
 			return "", errors.New("other jobs keep replacing it; run the jobs of one pull request one after the other")
@@ -95,14 +97,12 @@ func unknown(err error) bool {
 
 // write puts body into the oldest comment of ours, or a new one, and removes further ones.
 func (s *sticky) write(ctx context.Context, ours []forge.Comment, body string, first bool) (forge.Comment, error) {
-	if len(ours) == 0 {
-		return s.forge.CreateComment(ctx, s.number, body)
-	}
-	if s.recreate && first {
+	if len(ours) == 0 || s.recreate && first {
 		created, err := s.forge.CreateComment(ctx, s.number, body)
 		if err != nil {
 			return created, err
 		}
+		s.created = created
 		return created, s.remove(ctx, ours)
 	}
 	written, err := s.forge.UpdateComment(ctx, ours[0].ID, body)
@@ -110,6 +110,14 @@ func (s *sticky) write(ctx context.Context, ours []forge.Comment, body string, f
 		return written, err
 	}
 	return written, s.remove(ctx, ours[1:])
+}
+
+// withdraw removes the comment that this run created before it could know that a newer one had reported.
+func (s *sticky) withdraw(ctx context.Context, ours []forge.Comment, outdated error) error {
+	if len(ours) > 1 && slices.ContainsFunc(ours, func(c forge.Comment) bool { return c.ID == s.created.ID }) {
+		return errors.Join(outdated, s.remove(ctx, []forge.Comment{s.created}))
+	}
+	return outdated
 }
 
 func (s *sticky) remove(ctx context.Context, comments []forge.Comment) error {
@@ -138,7 +146,9 @@ func (s *sticky) ours(ctx context.Context) ([]forge.Comment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(marked, func(c forge.Comment) bool { return !wroteIt(c.Author, c.Bot, login) }), nil
+	return slices.DeleteFunc(marked, func(c forge.Comment) bool {
+		return !wroteIt(c.Author, c.Bot, login) && (s.created.Author == "" || c.Author != s.created.Author)
+	}), nil
 }
 
 // jobUsers are the users that the forges write as for a job's own token, which cannot ask who it is.

@@ -114,6 +114,27 @@ func TestOlderRunYields(t *testing.T) {
 	}
 }
 
+// A token of a person that may not ask whose it is learns that from the comment that it creates.
+func TestNamelessToken(t *testing.T) {
+	t.Parallel()
+	server := forgetest.New(t)
+	server.User, server.Nameless = "robot", true
+	server.AddComment(forgetest.Comment{Number: 7, Body: commentMark + "a stranger's", Author: "mallory"})
+	for _, run := range []struct {
+		id         int
+		unit, want string
+	}{{10, "network", "network"}, {11, "database", "database"}, {9, "late", "database"}} {
+		newPullRequestJob(t, server, "dev", run.id, nil).run(planOf("dev", run.unit), nil)
+		comments := server.Comments(7)
+		if len(comments) != 2 || comments[0].Author != "mallory" || !strings.Contains(comments[0].Body, "a stranger's") {
+			t.Fatalf("after run %d: want the stranger's comment and one of ours, got %+v", run.id, comments)
+		}
+		if body := comments[1].Body; !strings.Contains(body, "`"+run.want+"`") || strings.Count(body, "### Plan") != 1 {
+			t.Errorf("after run %d: want the plan of %s only, got:\n%s", run.id, run.want, body)
+		}
+	}
+}
+
 func TestEnvironmentsShareOneComment(t *testing.T) {
 	t.Parallel()
 	server := forgetest.New(t)

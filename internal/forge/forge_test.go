@@ -98,6 +98,21 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// An answer that cannot be read is no success, and its error does not look like one.
+func TestUnreadableAnswer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(`{"number": "seven"}`))
+	}))
+	t.Cleanup(server.Close)
+	r, _ := open(t, server.URL)
+	_, err := r.CreateIssue(t.Context(), "title", "body")
+	if want := "open an issue: the forge's answer has another form than GitHub's (HTTP 201)"; err == nil || err.Error() != want {
+		t.Errorf("want %q, got %v", want, err)
+	}
+}
+
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	s := forgetest.New(t)

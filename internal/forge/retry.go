@@ -116,6 +116,9 @@ func refusal(op string, resp *github.Response, err error) *Error {
 	e := &Error{Op: op, Message: "no answer"}
 	if resp != nil && resp.Response != nil {
 		e.Status, e.Message = resp.StatusCode, http.StatusText(resp.StatusCode)
+		if e.Status < http.StatusMultipleChoices { // it was done, but not said in a way that we know
+			e.Message = "the forge's answer has another form than GitHub's"
+		}
 	}
 	var answer *github.ErrorResponse
 	var secondary *github.AbuseRateLimitError

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -126,7 +127,7 @@ func (l *requestLog) all() []string {
 type stateStore struct {
 	mu     sync.Mutex
 	states map[string][]byte
-	writes int
+	writes map[string]int
 }
 
 func (s *stateStore) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -148,10 +149,10 @@ func (s *stateStore) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		if s.states == nil {
-			s.states = map[string][]byte{}
+			s.states, s.writes = map[string][]byte{}, map[string]int{}
 		}
 		s.states[name] = body
-		s.writes++
+		s.writes[name]++
 	case http.MethodDelete:
 		delete(s.states, name)
 	default:
@@ -163,7 +164,18 @@ func (s *stateStore) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func (s *stateStore) writeCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.writes
+	sum := 0
+	for _, n := range s.writes {
+		sum += n
+	}
+	return sum
+}
+
+// writeCounts tells how often each state was written.
+func (s *stateStore) writeCounts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.writes)
 }
 
 // rewrite changes a state behind Terraform's back. The text is that of the state without its white space.

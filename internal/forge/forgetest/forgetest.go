@@ -59,6 +59,8 @@ type Server struct {
 	URL string
 	// User is who the token belongs to; "" is a job's own token, which writes as github-actions[bot].
 	User string
+	// Nameless tells that the token may not ask who it belongs to, as one of Gitea's without the scope read:user.
+	Nameless bool
 
 	mu       sync.Mutex
 	comments []Comment
@@ -166,7 +168,7 @@ func (s *Server) failure(r *http.Request) *Failure {
 
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/user" {
-		if s.User == "" {
+		if s.User == "" || s.Nameless {
 			reply(w, http.StatusForbidden, map[string]any{"message": "Resource not accessible by integration"})
 			return
 		}
@@ -305,6 +307,10 @@ func (s *Server) issueJSON(i Issue, kind string) any {
 		out["pull_request"] = map[string]any{"url": s.URL}
 		out["head"] = map[string]any{"ref": i.Head, "sha": i.HeadSHA, "repo": map[string]any{"full_name": i.HeadFullName}}
 		out["base"] = map[string]any{"ref": i.Base, "repo": map[string]any{"full_name": Repository}}
+	}
+	if kind == "issues" { // as Gitea and Forgejo do: the owner is a name
+		owner, name, _ := strings.Cut(Repository, "/")
+		out["repository"] = map[string]any{"id": 1, "name": name, "owner": owner, "full_name": Repository}
 	}
 	return out
 }
