@@ -85,8 +85,11 @@ type Engine struct {
 	Config
 	store *gitstate.Store
 	root  string
-	// work is the non-ignored worktree.
-	work *gitstate.Worktree
+	// dir is the worktree's directory, and work the files in it: nothing outside can be reached through them.
+	dir  *os.Root
+	work fs.FS
+	// worktree is the list of its non-ignored files, nil until it is asked for (see sources).
+	worktree *gitstate.Worktree
 }
 
 // A UsageError is a mistake in how an operation was called: exit code 2.
@@ -115,14 +118,34 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{Config: c, store: store, root: store.Root()}
-	if e.work, err = store.WorktreeFiles(ctx); err != nil {
-		return nil, errors.Join(err, store.Close())
+	if e.dir, err = os.OpenRoot(e.root); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the worktree: %w", err), store.Close())
 	}
+	e.work = e.dir.FS()
 	return e, nil
 }
 
 // Close releases the store.
-func (e *Engine) Close() error { return errors.Join(e.work.Close(), e.store.Close()) }
+func (e *Engine) Close() error {
+	err := errors.Join(e.dir.Close(), e.store.Close())
+	if e.worktree != nil {
+		err = errors.Join(err, e.worktree.Close())
+	}
+	return err
+}
+
+// sources is the non-ignored worktree as a source tree. It is listed when it is first asked for: most runs take their
+// sources from a commit and read no more of the worktree than the configuration.
+func (e *Engine) sources(ctx context.Context) (sourceTree, error) {
+	if e.worktree == nil {
+		worktree, err := e.store.WorktreeFiles(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e.worktree = worktree
+	}
+	return worktreeSource{e.worktree, e.root}, nil
+}
 
 func (e *Engine) emit(event report.Event) {
 	if e.Sink != nil {

@@ -34,8 +34,14 @@ type inputs struct {
 // readInputs selects and reads the documents of r (chapter B, section 2).
 func (e *Engine) readInputs(ctx context.Context, s *scope, r ApplyRequest) (*inputs, error) {
 	in := &inputs{}
-	var tree sourceTree = worktreeSource{e.work, e.root}
-	if r.SourceRevision != "" {
+	var tree sourceTree
+	if r.SourceRevision == "" {
+		live, err := e.sources(ctx)
+		if err != nil {
+			return nil, err
+		}
+		tree = live
+	} else {
 		revision, err := e.store.Resolve(ctx, r.SourceRevision)
 		if err != nil {
 			return nil, err
