@@ -10,31 +10,6 @@ import (
 
 const headsPrefix = "refs/heads/"
 
-// reservedRefs are namespaces that hold the controller's own bookkeeping; no publication ref may lie in them.
-var reservedRefs = [...]string{"gitopsctr/pins", "gitopsctr/owners", "gitopsctr/locks"}
-
-// CanonicalRef returns the short form of a publication ref: the branch name without "refs/heads/" (chapter F, 2.1).
-// It accepts the short and the full form, and refuses names that Git does not allow for a branch, names below reserved
-// prefixes, and names that start with "-".
-func CanonicalRef(name string) (string, error) {
-	short := strings.TrimPrefix(name, headsPrefix)
-	switch {
-	case short == "":
-		return "", fmt.Errorf("the ref name %q is empty", name)
-	case short == name && strings.HasPrefix(name, "refs/"):
-		return "", fmt.Errorf("the ref %q is not a branch; use a branch name, with or without refs/heads/", name)
-	}
-	for _, reserved := range reservedRefs {
-		if short == reserved || strings.HasPrefix(short, reserved+"/") {
-			return "", fmt.Errorf("the ref %q is reserved for the controller; choose a name outside %s", name, reserved)
-		}
-	}
-	if err := checkBranch(short); err != nil {
-		return "", err
-	}
-	return short, nil
-}
-
 // checkBranch checks a short branch name by Git's rules for ref names.
 func checkBranch(short string) error {
 	components := strings.Split(short, "/")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Refs are the branches of one environment, in canonical form.
@@ -89,6 +90,9 @@ func CanonicalRef(name string) (string, error) {
 
 // refFault says which rule of git check-ref-format a branch name breaks, "" for none.
 func refFault(name string) string {
+	if !utf8.ValidString(name) {
+		return "it is not valid UTF-8"
+	}
 	for part := range strings.SplitSeq(name, "/") {
 		switch {
 		case part == "":
