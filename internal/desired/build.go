@@ -23,8 +23,6 @@ type Document struct {
 	Canonical *resource.Unit
 	// Node is the whole document as read.
 	Node *document.Node
-	// Digest identifies a canonical document: 64 hex digits of the SHA-256 of its canonical JSON.
-	Digest string
 }
 
 // Name is the document's Unit name.

@@ -240,7 +240,7 @@ func (b *builder) metadata(in *unitInput, current *observed.Unit) (resource.Meta
 	}
 	m := resource.Metadata{Name: in.doc.Name()}
 	if in.doc.Unit == nil {
-		m.UID = document.UID(in.doc.Digest)
+		m.UID = resource.DocumentUID(in.doc.Node)
 	} else {
 		m.UID = resource.UnitProvenance{Kind: in.doc.Kind(), Name: m.Name, Source: in.source, SourceRevision: b.SourceRevision,
 			FinalizedUIDs: b.State.FinalizedUIDs(in.doc.Kind(), in.name)}.UID()

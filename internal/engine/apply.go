@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gitopsctr/gitopsctr/internal/desired"
@@ -241,10 +240,4 @@ func dryNote(c *desired.Candidate, s *scope) report.Event {
 		return report.Note{Word: "DRY", Text: fmt.Sprintf("%s would not change", s.refs.Desired)}
 	}
 	return report.Note{Word: "DRY", Text: fmt.Sprintf("%s would change: %s", s.refs.Desired, describeEdits(c))}
-}
-
-// IsSourceUnavailable tells whether err refuses a retained source revision by policy; the CLI adds a hint.
-func IsSourceUnavailable(err error) bool {
-	var e *desired.SourceUnavailableError
-	return errors.As(err, &e)
 }

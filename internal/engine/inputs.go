@@ -283,7 +283,7 @@ func admit(file string, n *document.Node) (desired.Document, error) {
 	}
 	if metadata.Has("uid") {
 		u, err := resource.UnitFromNode(file, n)
-		return desired.Document{File: file, Node: n, Canonical: u, Digest: document.SHA256Hex(document.CanonicalJSON(n))}, err
+		return desired.Document{File: file, Node: n, Canonical: u}, err
 	}
 	u, err := resource.AuthoredUnitFromNode(file, n)
 	return desired.Document{File: file, Node: n, Unit: u}, err

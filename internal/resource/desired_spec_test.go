@@ -130,26 +130,6 @@ func TestDesiredSpecRefusesWrongValues(t *testing.T) {
 	}
 }
 
-func TestResolvedInputsNode(t *testing.T) {
-	t.Parallel()
-	evidence := document.F("a/b", document.NewMap(document.F("sourceStack", document.NewString("s"))))
-	for _, tt := range []struct {
-		name, want string
-		inputs     ResolvedInputs
-	}{
-		{"none", "null", ResolvedInputs{}},
-		{"all five keys in order, each in first-resolved order", `{"promotions":null,"receipts":{"b":"1","a":"2"},"artifacts":null,"importedArtifacts":null,"importedArtifactEvidence":{"a/b":{"sourceStack":"s"}}}`,
-			ResolvedInputs{Receipts: []Fingerprint{{"b", "1"}, {"a", "2"}}, ImportedArtifactEvidence: []document.Field{evidence}}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tt.want, inOrder(tt.inputs.Node())); diff != "" {
-				t.Errorf("node (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // inOrder writes a node as JSON with its keys in order.
 func inOrder(n *document.Node) string {
 	switch n.Kind {
