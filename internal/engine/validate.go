@@ -86,6 +86,14 @@ func (v *validation) fault(err error) error {
 	return nil
 }
 
+// warn notes what is right but may not be what its author meant.
+func (v *validation) warn(e *document.Error) {
+	for _, p := range report.Problems(e) {
+		p.Severity = report.Warning
+		v.problems = append(v.problems, p)
+	}
+}
+
 func (v *validation) check() {
 	p, err := v.engine.loadProject(v.engine.work)
 	whole := len(v.request.Files) == 0 && len(v.request.Environments) == 0
@@ -94,6 +102,10 @@ func (v *validation) check() {
 		return
 	}
 	v.project = p
+	if err := resource.CheckSchema(p.file, p.Document, resource.NoProfile); err != nil {
+		_ = v.fault(err)
+		return
+	}
 	if whole {
 		v.valid[p.file] = true
 		if v.stackTemplates() != nil {
@@ -159,8 +171,18 @@ func (v *validation) file(file string) error {
 }
 
 func (v *validation) unit(file string, data []byte) (*resource.AuthoredUnit, error) {
-	u, err := resource.DecodeAuthoredUnit(file, data)
+	n, surprises, err := document.DecodeAuthored(file, data)
 	if err != nil {
+		return nil, err
+	}
+	for _, s := range surprises {
+		v.warn(s)
+	}
+	u, err := resource.AuthoredUnitFromNode(file, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := resource.CheckSchema(file, n, resource.Authored); err != nil {
 		return nil, err
 	}
 	if name, ok := resource.QualifiedNameOf("units/"+path.Base(file), "units"); ok && name != u.Name {
@@ -173,6 +195,9 @@ func (v *validation) unit(file string, data []byte) (*resource.AuthoredUnit, err
 func (v *validation) environment(name string) error {
 	env, file, err := loadEnvironment(v.engine.work, v.project, name)
 	if err != nil {
+		return v.fault(err)
+	}
+	if err := resource.CheckSchema(file, env.Document, resource.NoProfile); err != nil {
 		return v.fault(err)
 	}
 	v.valid[file] = true
